@@ -1,0 +1,1 @@
+"""DOOR: the public REST API, `/api/public/v1`."""

@@ -1,0 +1,57 @@
+"""One call: what is known about it while it is being answered."""
+
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.ids import new_id, request_text
+from gatepass.domain import audit
+from gatepass.domain.keys import Address, Caller
+from gatepass.domain.limits import Standing
+
+UNKNOWN_PATH: Final = "(unknown)"
+
+
+@dataclass(slots=True)
+class Call:
+    at: datetime
+    method: str
+    address: Address | None
+    id: UUID = field(default_factory=new_id)
+    began: float = field(default_factory=time.perf_counter)
+    path: str = UNKNOWN_PATH
+    caller: Caller | None = None
+    standing: Standing | None = None
+    event_id: UUID | None = None
+    status: int = 0
+    code: str | None = None
+    audited: bool = False
+
+    @property
+    def request_id(self) -> str:
+        return request_text(self.id)
+
+    def elapsed_us(self) -> int:
+        return int((time.perf_counter() - self.began) * 1_000_000)
+
+    def is_change(self) -> bool:
+        """Whether the call wanted to change something; its audit row is then written before the answer."""
+        return self.method not in ("GET", "HEAD", "OPTIONS")
+
+    def audit_row(self, caller: Caller) -> audit.Call:
+        return audit.Call(
+            organization_id=caller.organization_id,
+            at=self.at,
+            id=self.id,
+            mode=caller.mode,
+            key_id=caller.key_id,
+            method=self.method,
+            path=self.path,
+            status=self.status,
+            code=self.code,
+            address=self.address,
+            duration_us=self.elapsed_us(),
+            event_id=self.event_id,
+        )

@@ -1,0 +1,175 @@
+"""POST /scan: a card is shown at a gate."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse
+
+from gatepass.api.admission import House, call_of, needs
+from gatepass.api.call import Call
+from gatepass.api.errors import VERDICT_STATUSES, RequestTooLarge, answer
+from gatepass.api.gatehouse import Gatehouse
+from gatepass.api.wire import Data, Wire, is_storable
+from gatepass.base.ids import strict_uuid
+from gatepass.base.refusals import InvalidRequest
+from gatepass.domain import cards, sandbox, tickets
+from gatepass.domain.keys import Caller, Mode, Scope
+from gatepass.domain.tickets import Scan, Verdict
+
+router = APIRouter(tags=["Scans"])
+
+LARGEST_BODY: Final = 16 * 1024
+LONGEST_RETRY_KEY: Final = 255
+AHEAD: Final = timedelta(minutes=2)
+BACK: Final = timedelta(hours=72)
+RFC3339: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
+
+
+class ScanIn(msgspec.Struct, frozen=True):
+    event_id: str
+    card_number: Annotated[str, msgspec.Meta(min_length=1, max_length=64)] | None = None
+    token: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)] | None = None
+    scanner_id: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    gate: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    occurred_at: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+
+
+class ScanOut(Wire):
+    ticket_id: UUID
+    tier: str
+    category_name: str
+
+
+@router.post("/scan", response_model=Data[ScanOut])
+async def scan(
+    request: Request, caller: Annotated[Caller, needs(Scope.TICKETS_ACTIVATE)], house: House
+) -> JSONResponse:
+    """Activate the ticket that a card holds for an event."""
+    call = call_of(request)
+    body = parsed(await body_of(request))
+    wanted = await _presented(house, call, caller, body, retry_key_of(request))
+    async with house.db.statement() as tx:
+        (verdict,) = await tickets.activate(tx, [wanted], at=call.at, statuses=VERDICT_STATUSES)
+    call.audited = True
+    return _answer(call, caller.mode, verdict)
+
+
+async def body_of(request: Request) -> bytes:
+    """The body, up to the limit; what is longer is not read."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > LARGEST_BODY:
+            raise RequestTooLarge
+        parts.append(part)
+    return b"".join(parts)
+
+
+def retry_key_of(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 1 <= len(key) <= LONGEST_RETRY_KEY:
+        raise InvalidRequest("Idempotency-Key has 1 to 255 characters.", param="Idempotency-Key")
+    return key
+
+
+def parsed(raw: bytes) -> ScanIn:
+    """The body as it must be; every way of being wrong is an InvalidRequest that names its field."""
+    try:
+        body = DECODER.decode(raw)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise InvalidRequest("The body is not JSON.") from None
+    for name in body.__struct_fields__:
+        value = getattr(body, name)
+        if value is not None and not is_storable(value):
+            raise InvalidRequest(f"{name} holds characters that cannot be stored.", param=name)
+    if (body.card_number is None) == (body.token is None):
+        raise InvalidRequest("Send either card_number or token.", param="card_number")
+    return body
+
+
+async def _presented(house: Gatehouse, call: Call, caller: Caller, body: ScanIn, retry_key: str | None) -> Scan:
+    """The scan that was asked for, its token read and its times checked."""
+    event_id = strict_uuid(body.event_id)
+    if event_id is None:
+        raise InvalidRequest("event_id is not a UUID.", param="event_id")
+    call.event_id = event_id
+    occurred_at = _occurred_at(body.occurred_at, call.at)
+    number, shown, expired = await _card(house, caller, body, occurred_at or call.at)
+    return Scan(
+        request_id=call.id,
+        organization_id=caller.organization_id,
+        mode=caller.mode,
+        key_id=caller.key_id,
+        address=call.address,
+        elapsed_us=call.elapsed_us(),
+        retry_key=retry_key,
+        event_id=event_id,
+        card_number=number,
+        shown=shown,
+        expired=expired,
+        gate=body.gate,
+        scanner_id=body.scanner_id,
+        occurred_at=occurred_at,
+        given=sandbox.judge(event_id, number) if caller.mode is Mode.SANDBOX else None,
+    )
+
+
+async def _card(house: Gatehouse, caller: Caller, body: ScanIn, at: datetime) -> tuple[str, str, bool]:
+    """The card's number, what was shown for it, and whether that had expired."""
+    if body.token is None:
+        number = body.card_number or ""
+        number = number if caller.mode is Mode.SANDBOX else cards.read(number)
+        return number, number, False
+    if caller.mode is Mode.SANDBOX:
+        return sandbox.read_token(body.token), body.token, False
+    async with house.db.reading() as tx:
+        token = await cards.read_token(tx, caller.organization_id, body.token)
+    return token.card_number, body.token, token.is_expired(at)
+
+
+def _occurred_at(text: str | None, now: datetime) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        if not RFC3339.fullmatch(text):
+            raise ValueError
+        moment = datetime.fromisoformat(text.upper())
+    except ValueError:
+        raise InvalidRequest("occurred_at is not an RFC 3339 time with an offset.", param="occurred_at") from None
+    if moment - now > AHEAD:
+        raise InvalidRequest("occurred_at is more than 2 minutes ahead of us.", param="occurred_at")
+    if now - moment > BACK:
+        raise InvalidRequest("occurred_at is more than 72 hours ago.", param="occurred_at")
+    return moment
+
+
+def _answer(call: Call, mode: Mode, verdict: Verdict) -> JSONResponse:
+    headers = {"Idempotent-Replayed": "true"} if verdict.replayed else {}
+    refusal = verdict.refusal()
+    if refusal is not None:
+        call.code = refusal.code
+        return answer(refusal, mode, headers)
+    data: dict[str, Any] = {
+        "ticket_id": str(verdict.ticket_id),
+        "tier": verdict.tier,
+        "category_name": verdict.category_name,
+    }
+    return JSONResponse({"data": data}, headers=headers)
+
+
+DECODER: Final = msgspec.json.Decoder(ScanIn)
+FIELD: Final = re.compile(r"`\$\.(\w+)|required field `(\w+)`")
+
+
+def _explained(error: str) -> InvalidRequest:
+    found = FIELD.search(error)
+    name = (found[1] or found[2]) if found else None
+    what = error.partition(" - at ")[0]
+    return InvalidRequest(f"{name}: {what}." if name else f"The body is not valid: {what}.", param=name)

@@ -1,0 +1,183 @@
+"""PostgreSQL: a few held connections, one deadline, and transactions that the door opens visibly.
+
+No session state is kept (PgBouncer in transaction mode may stand in front). When the deadline
+passes, the connection is dropped and never told to cancel: cancelling a commit that waits for a
+standby makes it visible before it is replicated, and a retry would then be told a lie.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import fields
+from enum import Enum
+from typing import Any, Final, LiteralString, TypeAlias, TypeVar, get_type_hints
+
+import asyncpg
+from asyncpg.connection import Connection
+
+from gatepass.base.refusals import Overloaded, Unavailable
+
+T = TypeVar("T")
+Row = asyncpg.Record
+Link: TypeAlias = "Connection[Row]"
+
+# A wait longer than this means that calls arrive faster than they are answered; queueing would only hide it.
+PATIENCE: Final = 0.5
+# What PostgreSQL says when a commit returned although no standby has it.
+SYNC_WAIT_CANCELLED: Final = "01000"
+
+
+class Tx:
+    """What a verb may do with the database. It cannot commit: the door does."""
+
+    def __init__(self, link: Link, deadline: float) -> None:
+        self._link = link
+        self._deadline = deadline
+
+    async def all(self, kind: type[T], sql: LiteralString, *values: object) -> list[T]:
+        return [_shaped(kind, row) for row in await self.rows(sql, *values)]
+
+    async def one(self, kind: type[T], sql: LiteralString, *values: object) -> T | None:
+        rows = await self.rows(sql, *values)
+        return _shaped(kind, rows[0]) if rows else None
+
+    async def value(self, sql: LiteralString, *values: object) -> Any:
+        rows = await self.rows(sql, *values)
+        return rows[0][0] if rows else None
+
+    async def rows(self, sql: LiteralString, *values: object) -> list[Row]:
+        return await self._bounded(self._link.fetch(sql, *values))
+
+    async def run(self, sql: LiteralString, *values: object) -> int:
+        """Run a statement; how many rows it touched."""
+        tag = await self._bounded(self._link.execute(sql, *values))
+        count = tag.rsplit(" ", 1)[-1]
+        return int(count) if count.isdigit() else 0
+
+    async def copy(self, table: LiteralString, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Load many rows at once. It may take longer than a call, so it has no deadline."""
+        await self._link.copy_records_to_table(table, columns=list(columns), records=rows)
+
+    async def _bounded(self, work: Coroutine[Any, Any, T]) -> T:
+        return await _within(self._deadline, self._link, work)
+
+
+async def _within(seconds: float, link: Link, work: Coroutine[Any, Any, T]) -> T:
+    """Wait for `work`; past the deadline, or if the caller gives up, drop the connection."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    finally:
+        if not task.done():
+            link.terminate()
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    if not task.done():
+        raise Unavailable
+    return task.result()
+
+
+class Database:
+    def __init__(self, url: str, *, connections: int = 8, deadline: float = 3.0, name: str = "gatepass") -> None:
+        self._url = url
+        self._deadline = deadline
+        self._name = name
+        self._free = asyncio.Semaphore(connections)
+        self._idle: list[Link] = []
+        self._unreplicated: set[int] = set()
+
+    async def close(self) -> None:
+        while self._idle:
+            await self._idle.pop().close(timeout=2)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[Tx, None]:
+        """A transaction that commits when the block ends and is undone when it raises."""
+        async with self._link() as link:
+            tx = Tx(link, self._deadline)
+            await _within(self._deadline, link, link.execute("BEGIN"))
+            try:
+                yield tx
+            except BaseException:
+                if not link.is_closed():
+                    await _within(self._deadline, link, link.execute("ROLLBACK"))
+                raise
+            await _within(self._deadline, link, link.execute("COMMIT"))
+            self._require_replicated(link)
+
+    @asynccontextmanager
+    async def statement(self) -> AsyncGenerator[Tx, None]:
+        """Each statement is its own transaction: one round trip, committed when it returns."""
+        async with self._link() as link:
+            yield Tx(link, self._deadline)
+            self._require_replicated(link)
+
+    reading = statement
+
+    @asynccontextmanager
+    async def _link(self) -> AsyncGenerator[Link, None]:
+        try:
+            await asyncio.wait_for(self._free.acquire(), PATIENCE)
+        except TimeoutError:
+            raise Overloaded from None
+        link: Link | None = None
+        try:
+            link = await self._connected()
+            yield link
+        except (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, ConnectionError) as lost:
+            raise Unavailable from lost
+        except (
+            asyncpg.LockNotAvailableError,
+            asyncpg.AdminShutdownError,
+            asyncpg.CannotConnectNowError,
+        ) as busy:
+            raise Unavailable from busy
+        finally:
+            if link is not None and not link.is_closed() and not link.is_in_transaction():
+                self._idle.append(link)
+            elif link is not None:
+                link.terminate()
+            self._free.release()
+
+    async def _connected(self) -> Link:
+        while self._idle:
+            link = self._idle.pop()
+            if not link.is_closed():
+                return link
+        try:
+            link = await asyncpg.connect(
+                self._url, timeout=self._deadline, server_settings={"application_name": self._name}
+            )
+        except (OSError, TimeoutError, asyncpg.PostgresError) as unreachable:
+            raise Unavailable from unreachable
+        link.add_log_listener(self._heard)
+        return link
+
+    def _heard(self, link: object, message: asyncpg.PostgresLogMessage) -> None:
+        """A commit may return although no standby has it: the outcome is then unknown."""
+        if getattr(message, "sqlstate", None) == SYNC_WAIT_CANCELLED:
+            self._unreplicated.add(id(link))
+
+    def _require_replicated(self, link: Link) -> None:
+        if id(link) in self._unreplicated:
+            self._unreplicated.discard(id(link))
+            link.terminate()
+            raise Unavailable
+
+
+def _shaped(kind: type[T], row: Row) -> T:
+    """A row as a dataclass: columns and fields have the same names; enums are made from their values."""
+    return kind(**{name: row[name] if make is None else make(row[name]) for name, make in _makers(kind)})
+
+
+_MAKERS: Final[dict[type, list[tuple[str, Any]]]] = {}
+
+
+def _makers(kind: type) -> list[tuple[str, Any]]:
+    if kind not in _MAKERS:
+        hints = get_type_hints(kind)
+        _MAKERS[kind] = [(field.name, _maker(hints[field.name])) for field in fields(kind)]
+    return _MAKERS[kind]
+
+
+def _maker(hint: object) -> Any:
+    return hint if isinstance(hint, type) and issubclass(hint, Enum) else None

@@ -1,0 +1,13 @@
+"""The service's short name on the wire. It is written here and nowhere else."""
+
+from typing import Final
+
+SHORT: Final = "svc"
+
+LIVE_KEY_PREFIX: Final = f"{SHORT}_live_"
+SANDBOX_KEY_PREFIX: Final = f"{SHORT}_test_"
+TOKEN_PREFIX: Final = f"{SHORT.upper()}1"
+CARD_PREFIX: Final = SHORT.upper()
+SHOULD_RETRY_HEADER: Final = f"x-{SHORT}-should-retry"
+EVENT_HEADER: Final = f"x-{SHORT}-event"
+SIGNATURE_HEADER: Final = f"x-{SHORT}-signature"

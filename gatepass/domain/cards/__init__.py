@@ -1,0 +1,55 @@
+"""Cards: what a participant carries, and the tokens that stand for it."""
+
+from gatepass.domain.cards.card import (
+    Card,
+    CardNotFound,
+    CardRevoked,
+    CardStatus,
+    CardSuspended,
+    has_good_check_digit,
+    read,
+    written,
+)
+from gatepass.domain.cards.issuing import erase_holder, issue
+from gatepass.domain.cards.moves import move
+from gatepass.domain.cards.signing import (
+    NoSigningKey,
+    PublicKey,
+    Signer,
+    retire,
+    rotate,
+    signer,
+    verifying_keys,
+)
+from gatepass.domain.cards.token import Expired, InvalidToken, Token
+from gatepass.domain.cards.verification import INVALID, Reason, Verification, read_token, standing, verify
+
+__all__ = [
+    "INVALID",
+    "Card",
+    "CardNotFound",
+    "CardRevoked",
+    "CardStatus",
+    "CardSuspended",
+    "Expired",
+    "InvalidToken",
+    "NoSigningKey",
+    "PublicKey",
+    "Reason",
+    "Signer",
+    "Token",
+    "Verification",
+    "erase_holder",
+    "has_good_check_digit",
+    "issue",
+    "move",
+    "read",
+    "read_token",
+    "retire",
+    "rotate",
+    "signer",
+    "standing",
+    "verify",
+    "verifying_keys",
+    "written",
+]

@@ -1,0 +1,80 @@
+"""A card: its number, its status, and who may still use it.
+
+A number is a prefix and three groups of four digits; the last digit is a Luhn check digit. People type
+numbers at gates, so case, spaces and dashes are forgiven.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.refusals import Refusal
+
+TYPED: Final = re.compile(r"([A-Z]{2,6})(\d{12})", re.ASCII)
+SEPARATORS: Final = str.maketrans("", "", " \t-\u00a0\u2010\u2011\u2012\u2013")
+SERIALS: Final = 10**11
+
+
+class CardStatus(StrEnum):
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+    REVOKED = "revoked"
+
+
+class CardNotFound(Refusal):
+    """There is no such card."""
+
+    code = "card_not_found"
+
+
+class CardSuspended(Refusal):
+    """This card is suspended."""
+
+    code = "card_suspended"
+
+
+class CardRevoked(Refusal):
+    """This card has been revoked."""
+
+    code = "card_revoked"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    id: UUID
+    number: str
+    status: CardStatus
+    issued_at: datetime
+
+
+def written(prefix: str, serial: int) -> str:
+    """The card number with this serial, its check digit added: `SVC 1234 5678 9017`."""
+    digits = f"{serial:011d}"
+    digits += _check_digit(digits)
+    return f"{prefix} {digits[:4]} {digits[4:8]} {digits[8:]}"
+
+
+def read(typed: str) -> str:
+    """What somebody typed, as it is stored. What cannot be a card number is returned as it came, and found nowhere."""
+    found = TYPED.fullmatch(typed.strip().upper().translate(SEPARATORS))
+    if found is None:
+        return typed
+    prefix, digits = found.groups()
+    return f"{prefix} {digits[:4]} {digits[4:8]} {digits[8:]}"
+
+
+def _check_digit(digits: str) -> str:
+    """Luhn: from the right, every second digit is doubled, and the sum must end in zero."""
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = int(digit) * (2 if place % 2 == 0 else 1)
+        total += value - 9 if value > 9 else value
+    return str(-total % 10)
+
+
+def has_good_check_digit(number: str) -> bool:
+    digits = number.partition(" ")[2].replace(" ", "")
+    return len(digits) == 12 and _check_digit(digits[:-1]) == digits[-1]

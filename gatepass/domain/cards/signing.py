@@ -1,0 +1,101 @@
+"""Signing keys of an organization: one signs, any number verify, until they are retired."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from nacl.signing import SigningKey
+
+from gatepass.base.database import Tx
+from gatepass.base.ids import new_id
+from gatepass.base.refusals import Refusal
+from gatepass.base.vault import Vault
+from gatepass.domain import changes
+from gatepass.domain.cards import token
+
+Signer = Callable[[str, datetime], str]
+
+
+class NoSigningKey(Refusal):
+    """The organization has no signing key."""
+
+    code = "no_signing_key"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    id: UUID
+    public_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _SealedKey:
+    id: UUID
+    sealed_private_key: bytes
+
+
+async def rotate(tx: Tx, organization_id: UUID, vault: Vault, *, by: str, at: datetime) -> UUID:
+    """Make a new key that signs from now on; the older ones go on verifying until they are retired."""
+    key_id, key = new_id(), SigningKey.generate()
+    sealed = vault.seal(bytes(key), _context(organization_id, key_id))
+    await tx.run(ADD, organization_id, key_id, bytes(key.verify_key), sealed, at)
+    await changes.note(tx, organization_id, "signing_key", key_id, "added", by=by, at=at)
+    return key_id
+
+
+async def retire(tx: Tx, organization_id: UUID, key_id: UUID, *, by: str, at: datetime, reason: str) -> None:
+    """Stop taking what this key has signed, from the next call on."""
+    if not await tx.run(RETIRE, organization_id, key_id, at):
+        raise NoSigningKey
+    await changes.note(tx, organization_id, "signing_key", key_id, "retired", by=by, at=at, reason=reason)
+
+
+async def verifying_keys(tx: Tx, organization_id: UUID) -> list[PublicKey]:
+    """The public halves of every key that is not retired, newest first."""
+    return await tx.all(PublicKey, VERIFYING, organization_id)
+
+
+async def signer(tx: Tx, organization_id: UUID, vault: Vault) -> Signer:
+    """A function that signs tokens with the organization's newest key."""
+    newest = await tx.one(_SealedKey, NEWEST, organization_id)
+    if newest is None:
+        raise NoSigningKey
+    key = SigningKey(vault.open(newest.sealed_private_key, _context(organization_id, newest.id)))
+    return lambda card_number, expires_at: token.sign(card_number, expires_at, key)
+
+
+def _context(organization_id: UUID, key_id: UUID) -> str:
+    return f"signing_key {organization_id} {key_id}"
+
+
+ADD: Final = """
+    INSERT INTO signing_key (organization_id, id, public_key, sealed_private_key, created_at)
+    VALUES ($1, $2, $3, $4, $5)
+"""
+
+RETIRE: Final = """
+    UPDATE signing_key
+       SET retired_at = $3
+     WHERE organization_id = $1
+       AND id = $2
+       AND retired_at IS NULL
+"""
+
+VERIFYING: Final = """
+    SELECT id, public_key
+      FROM signing_key
+     WHERE organization_id = $1
+       AND retired_at IS NULL
+     ORDER BY created_at DESC, id DESC
+"""
+
+NEWEST: Final = """
+    SELECT id, sealed_private_key
+      FROM signing_key
+     WHERE organization_id = $1
+       AND retired_at IS NULL
+     ORDER BY created_at DESC, id DESC
+     LIMIT 1
+"""

@@ -1,0 +1,118 @@
+"""The demo's own organizations: finding them, and clearing them away with everything that is theirs.
+
+Tickets and cards may be ten million, so they go in batches, each in a transaction of its own; the rest is
+little and goes in one. `cli/demo.py` calls these, and no other organization is ever touched.
+"""
+
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.database import Tx
+
+# Enough that the round trip is not what takes the time, few enough that each commits within a second or two.
+BATCH: Final = 20_000
+BEFORE_ALL: Final = UUID(int=0)
+
+
+async def organizations(tx: Tx) -> list[UUID]:
+    return [row["id"] for row in await tx.rows(ORGANIZATIONS)]
+
+
+async def clear_some_tickets(tx: Tx, organization_id: UUID, after: UUID = BEFORE_ALL) -> UUID | None:
+    """Delete a batch of tickets, in the order of their ids; the last one deleted, None when there were none."""
+    return await tx.value(CLEAR_SOME_TICKETS, organization_id, after, BATCH)
+
+
+async def clear_some_cards(tx: Tx, organization_id: UUID, after: UUID = BEFORE_ALL) -> UUID | None:
+    """Delete a batch of cards whose tickets are gone, with their holders; as above."""
+    return await tx.value(CLEAR_SOME_CARDS, organization_id, after, BATCH)
+
+
+async def clear(tx: Tx, organization_id: UUID) -> None:
+    """Delete what is left of the organization, and then itself."""
+    for statement in CLEAR.values():
+        await tx.run(statement, organization_id)
+    await tx.run(CLEAR_ORGANIZATION, organization_id)
+
+
+async def analyze(tx: Tx) -> None:
+    """Tell the planner what was loaded; autovacuum would, but only in a minute."""
+    await tx.run(ANALYZE)
+
+
+ORGANIZATIONS: Final = """
+    SELECT id
+      FROM organization
+     WHERE demo
+"""
+
+CLEAR_SOME_TICKETS: Final = """
+    WITH some AS (
+        SELECT id
+          FROM ticket
+         WHERE organization_id = $1
+           AND id > $2
+         ORDER BY id
+         LIMIT $3
+    ),
+    gone AS (
+        DELETE FROM ticket t
+         USING some
+         WHERE t.organization_id = $1
+           AND t.id = some.id
+    )
+    SELECT id
+      FROM some
+     ORDER BY id DESC
+     LIMIT 1
+"""
+
+CLEAR_SOME_CARDS: Final = """
+    WITH some AS (
+        SELECT id
+          FROM card
+         WHERE organization_id = $1
+           AND id > $2
+         ORDER BY id
+         LIMIT $3
+    ),
+    forgotten AS (
+        DELETE FROM card_holder h
+         USING some
+         WHERE h.organization_id = $1
+           AND h.card_id = some.id
+    ),
+    gone AS (
+        DELETE FROM card c
+         USING some
+         WHERE c.organization_id = $1
+           AND c.id = some.id
+    )
+    SELECT id
+      FROM some
+     ORDER BY id DESC
+     LIMIT 1
+"""
+
+# Every tenant table, what refers to another first. A test compares this with the schema.
+CLEAR: Final = {
+    "ticket": "DELETE FROM ticket WHERE organization_id = $1",
+    "card_holder": "DELETE FROM card_holder WHERE organization_id = $1",
+    "card": "DELETE FROM card WHERE organization_id = $1",
+    "ticket_category": "DELETE FROM ticket_category WHERE organization_id = $1",
+    "event": "DELETE FROM event WHERE organization_id = $1",
+    "signing_key": "DELETE FROM signing_key WHERE organization_id = $1",
+    "api_key": "DELETE FROM api_key WHERE organization_id = $1",
+    "idempotency": "DELETE FROM idempotency WHERE organization_id = $1",
+    "scan": "DELETE FROM scan WHERE organization_id = $1",
+    "audit": "DELETE FROM audit WHERE organization_id = $1",
+    "change": "DELETE FROM change WHERE organization_id = $1",
+}
+
+CLEAR_ORGANIZATION: Final = """
+    DELETE FROM organization
+     WHERE id = $1
+       AND demo
+"""
+
+ANALYZE: Final = "ANALYZE card, ticket"

@@ -1,0 +1,82 @@
+"""Reading the catalogue: published events in a list, any event by its id."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.database import Tx
+from gatepass.domain.events.event import Event, EventNotFound, TicketCategory
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """An event with its categories, as the catalogue shows it."""
+
+    event: Event
+    categories: list[TicketCategory]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page ended: the next one begins after it."""
+
+    starts_at: datetime
+    id: UUID
+
+
+async def published(tx: Tx, organization_id: UUID, *, after: Place | None, limit: int) -> list[Listing]:
+    """Published events by start, at most `limit`."""
+    if after is None:
+        events = await tx.all(Event, FIRST_PAGE, organization_id, limit)
+    else:
+        events = await tx.all(Event, NEXT_PAGE, organization_id, after.starts_at, after.id, limit)
+    return await _with_categories(tx, organization_id, events)
+
+
+async def find(tx: Tx, organization_id: UUID, event_id: UUID) -> Listing:
+    event = await tx.one(Event, FIND, organization_id, event_id)
+    if event is None:
+        raise EventNotFound
+    return (await _with_categories(tx, organization_id, [event]))[0]
+
+
+async def _with_categories(tx: Tx, organization_id: UUID, events: Sequence[Event]) -> list[Listing]:
+    categories = await tx.all(TicketCategory, CATEGORIES, organization_id, [event.id for event in events])
+    return [Listing(event, [c for c in categories if c.event_id == event.id]) for event in events]
+
+
+FIRST_PAGE: Final = """
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status
+      FROM event
+     WHERE organization_id = $1
+       AND status = 'published'
+     ORDER BY starts_at, id
+     LIMIT $2
+"""
+
+NEXT_PAGE: Final = """
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status
+      FROM event
+     WHERE organization_id = $1
+       AND status = 'published'
+       AND (starts_at, id) > ($2, $3)
+     ORDER BY starts_at, id
+     LIMIT $4
+"""
+
+FIND: Final = """
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status
+      FROM event
+     WHERE organization_id = $1
+       AND id = $2
+"""
+
+CATEGORIES: Final = """
+    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold
+      FROM ticket_category
+     WHERE organization_id = $1
+       AND event_id = ANY ($2)
+     ORDER BY id
+"""

@@ -1,0 +1,65 @@
+"""An event and its ticket categories; the moves that its status may make."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.refusals import Refusal
+
+# An event runs over; nobody at the gate should find it ended for that.
+GRACE: Final = timedelta(hours=6)
+
+
+class EventStatus(StrEnum):
+    DRAFT = "draft"
+    PUBLISHED = "published"
+    CANCELLED = "cancelled"
+    ENDED = "ended"
+
+
+MOVES: Final[dict[EventStatus, frozenset[EventStatus]]] = {
+    EventStatus.DRAFT: frozenset({EventStatus.PUBLISHED, EventStatus.CANCELLED}),
+    EventStatus.PUBLISHED: frozenset({EventStatus.CANCELLED, EventStatus.ENDED}),
+    EventStatus.CANCELLED: frozenset(),
+    EventStatus.ENDED: frozenset(),
+}
+
+
+class EventNotFound(Refusal):
+    """There is no such event."""
+
+    code = "event_not_found"
+
+
+class EventNotActive(Refusal):
+    """This event is not open for scans."""
+
+    code = "event_not_active"
+
+
+@dataclass(frozen=True, slots=True)
+class TicketCategory:
+    id: UUID
+    event_id: UUID
+    name: str
+    tier: str
+    price_minor: int
+    currency: str
+    quantity_total: int
+    quantity_sold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    id: UUID
+    title: str
+    description: str | None
+    venue: str | None
+    city: str | None
+    country: str | None
+    starts_at: datetime
+    ends_at: datetime
+    cover_url: str | None
+    status: EventStatus

@@ -1,0 +1,116 @@
+"""Issuing and revoking keys. A key is shown once, when it is made; we keep its hash."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import IPv4Network, IPv6Network
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.database import Tx
+from gatepass.base.ids import new_id
+from gatepass.base.refusals import Refusal
+from gatepass.domain import changes
+from gatepass.domain.keys.authentication import Address
+from gatepass.domain.keys.key import Mode, Scope, digest, make_key
+
+
+class KeyNotFound(Refusal):
+    """There is no such API key."""
+
+    code = "key_not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    id: UUID
+    text: str
+
+
+async def issue(
+    tx: Tx,
+    organization_id: UUID,
+    name: str,
+    mode: Mode,
+    scopes: Iterable[Scope],
+    *,
+    cell: str,
+    by: str,
+    at: datetime,
+    expires_at: datetime | None = None,
+    allowed_networks: Sequence[IPv4Network | IPv6Network] | None = None,
+    rate_per_second: int | None = None,
+    burst: int | None = None,
+) -> IssuedKey:
+    key = IssuedKey(new_id(), make_key(mode, cell))
+    granted = sorted(set(scopes))
+    await tx.run(
+        ISSUE,
+        organization_id,
+        key.id,
+        digest(key.text),
+        mode,
+        name,
+        key.text[-4:],
+        granted,
+        list(allowed_networks) if allowed_networks else None,
+        rate_per_second,
+        burst,
+        at,
+        by,
+        expires_at,
+    )
+    await changes.note(
+        tx, organization_id, "key", key.id, "issued", by=by, at=at, becomes=f"{mode} {' '.join(granted)}"
+    )
+    return key
+
+
+async def revoke(tx: Tx, organization_id: UUID, key_id: UUID, *, by: str, at: datetime) -> None:
+    """End a key at once, for every process. Revoking a revoked key changes nothing."""
+    if await tx.run(REVOKE, organization_id, key_id, at, by):
+        await changes.note(tx, organization_id, "key", key_id, "revoked", by=by, at=at)
+    elif not await tx.value(EXISTS, organization_id, key_id):
+        raise KeyNotFound
+
+
+async def mark_used(tx: Tx, used: Mapping[tuple[UUID, UUID], tuple[datetime, Address | None]]) -> None:
+    """Remember when and from where keys were last used; gathered by the door, a minute is exact enough."""
+    await tx.run(
+        MARK_USED,
+        [organization_id for organization_id, _ in used],
+        [key_id for _, key_id in used],
+        [at for at, _ in used.values()],
+        [address for _, address in used.values()],
+    )
+
+
+ISSUE: Final = """
+    INSERT INTO api_key (organization_id, id, hash, mode, name, last_four, scopes, allowed_networks,
+                         rate_per_second, burst, created_at, created_by, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+"""
+
+REVOKE: Final = """
+    UPDATE api_key
+       SET revoked_at = $3, revoked_by = $4
+     WHERE organization_id = $1
+       AND id = $2
+       AND revoked_at IS NULL
+"""
+
+EXISTS: Final = """
+    SELECT true
+      FROM api_key
+     WHERE organization_id = $1
+       AND id = $2
+"""
+
+MARK_USED: Final = """
+    UPDATE api_key k
+       SET last_used_at = u.at, last_used_from = u.address
+      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::inet[]) u (organization_id, id, at, address)
+     WHERE k.organization_id = u.organization_id
+       AND k.id = u.id
+       AND (k.last_used_at IS NULL OR k.last_used_at < u.at)
+"""

@@ -1,0 +1,96 @@
+"""An API key: what it looks like, what it may do.
+
+`svc_live_` or `svc_test_`, the cell's letter, 30 random base62 characters, and 6 of CRC-32 over what
+stands before: a mistyped key is refused without a query, and a secret scanner can be sure.
+"""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import IPv4Network, IPv6Network
+from typing import Final
+from uuid import UUID
+from zlib import crc32
+
+from gatepass.base.refusals import Refusal
+from gatepass.base.wire_name import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
+
+ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+RANDOM_CHARACTERS: Final = 30
+CHECK_CHARACTERS: Final = 6
+PATTERN: Final = re.compile(
+    f"(?:{LIVE_KEY_PREFIX}|{SANDBOX_KEY_PREFIX})[a-z][0-9A-Za-z]{{{RANDOM_CHARACTERS + CHECK_CHARACTERS}}}"
+)
+
+
+class Mode(StrEnum):
+    LIVE = "live"
+    SANDBOX = "sandbox"
+
+
+class Scope(StrEnum):
+    EVENTS_READ = "events:read"
+    CARDS_VERIFY = "cards:verify"
+    TICKETS_ACTIVATE = "tickets:activate"
+    WEBHOOKS_READ = "webhooks:read"
+    ADMIN = "admin"
+
+
+class InvalidKey(Refusal):
+    """The API key is missing, invalid or revoked."""
+
+    code = "invalid_key"
+
+
+class InsufficientScope(Refusal):
+    """This API key lacks the scope that the call needs."""
+
+    code = "insufficient_scope"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling: a key that was found good."""
+
+    organization_id: UUID
+    key_id: UUID
+    mode: Mode
+    scopes: frozenset[str]
+    rate_per_second: int | None = None
+    burst: int | None = None
+    allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+
+    def require(self, scope: Scope) -> None:
+        """Refuse unless the key has the scope; `admin` implies every other."""
+        if scope not in self.scopes and Scope.ADMIN not in self.scopes:
+            raise InsufficientScope(f"This API key lacks the scope {scope}.")
+
+
+def make_key(mode: Mode, cell: str) -> str:
+    prefix = LIVE_KEY_PREFIX if mode is Mode.LIVE else SANDBOX_KEY_PREFIX
+    stem = prefix + cell + "".join(secrets.choice(ALPHABET) for _ in range(RANDOM_CHARACTERS))
+    return stem + _check(stem)
+
+
+def is_well_formed(text: str) -> bool:
+    """Whether this can be a key at all: shape and checksum, no query."""
+    return PATTERN.fullmatch(text) is not None and _check(text[:-CHECK_CHARACTERS]) == text[-CHECK_CHARACTERS:]
+
+
+def mode_of(key: str) -> Mode:
+    return Mode.LIVE if key.startswith(LIVE_KEY_PREFIX) else Mode.SANDBOX
+
+
+def digest(key: str) -> bytes:
+    """What is stored instead of the key. 179 random bits need no slow hash."""
+    return hashlib.sha256(key.encode()).digest()
+
+
+def _check(stem: str) -> str:
+    number, characters = crc32(stem.encode()), ""
+    for _ in range(CHECK_CHARACTERS):
+        number, rest = divmod(number, len(ALPHABET))
+        characters = ALPHABET[rest] + characters
+    return characters

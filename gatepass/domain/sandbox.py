@@ -1,0 +1,120 @@
+"""The sandbox: a fictional event and five cards that always answer the same. Pure; it reads no table."""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.clock import rfc3339
+from gatepass.base.wire_name import TOKEN_PREFIX
+from gatepass.domain.cards import (
+    INVALID,
+    Card,
+    CardNotFound,
+    CardRevoked,
+    CardStatus,
+    Expired,
+    InvalidToken,
+    Verification,
+    standing,
+)
+from gatepass.domain.events import Event, EventNotFound, EventStatus, Listing, Place, TicketCategory
+
+EVENT_ID: Final = UUID("00000000-0000-0000-0000-00000000e7e7")
+TOKEN: Final = re.compile(rf"{TOKEN_PREFIX}\.([A-Z_]{{1,32}})\.0\.0", re.ASCII)
+ISSUED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
+USED_AT: Final = datetime(2026, 1, 1, 18, 30, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A verdict that needs no table."""
+
+    verdict: str
+    ticket_id: UUID | None = None
+    tier: str | None = None
+    category_name: str | None = None
+    first_at: datetime | None = None
+
+    def as_json(self) -> str:
+        return json.dumps(
+            {
+                "verdict": self.verdict,
+                "ticket_id": str(self.ticket_id) if self.ticket_id else None,
+                "tier": self.tier,
+                "category_name": self.category_name,
+                "first_at": rfc3339(self.first_at) if self.first_at else None,
+            }
+        )
+
+
+def _id(last: int) -> UUID:
+    return UUID(f"00000000-0000-0000-0000-{last:012x}")
+
+
+LISTING: Final = Listing(
+    Event(
+        id=EVENT_ID,
+        title="Sandbox Night",
+        description="A fictional event for trying the API. Scan TEST_VALID.",
+        venue="Sandbox Hall",
+        city="Brussels",
+        country="BE",
+        starts_at=datetime(2030, 6, 15, 18, tzinfo=UTC),
+        ends_at=datetime(2030, 6, 15, 23, tzinfo=UTC),
+        cover_url=None,
+        status=EventStatus.PUBLISHED,
+    ),
+    [
+        TicketCategory(_id(0xCA1), EVENT_ID, "General", "standard", 2550, "EUR", 1000, 400),
+        TicketCategory(_id(0xCA2), EVENT_ID, "VIP", "vip", 9900, "EUR", 100, 40),
+    ],
+)
+
+CARDS: Final = {
+    "TEST_VALID": Given("activated", _id(0x71), "standard", "General"),
+    "TEST_VIP": Given("activated", _id(0x72), "vip", "VIP"),
+    "TEST_USED": Given("already_activated", _id(0x73), "standard", "General", USED_AT),
+    "TEST_EXPIRED": Given(Expired.code),
+    "TEST_REVOKED": Given(CardRevoked.code),
+}
+CARD_IDS: Final = {name: _id(0xC1 + place) for place, name in enumerate(CARDS)}
+
+
+def published(after: Place | None) -> list[Listing]:
+    """The list of events: one, unless the page begins after it."""
+    event = LISTING.event
+    return [LISTING] if after is None or (after.starts_at, after.id) < (event.starts_at, event.id) else []
+
+
+def find(event_id: UUID) -> Listing:
+    if event_id != EVENT_ID:
+        raise EventNotFound
+    return LISTING
+
+
+def judge(event_id: UUID, card_number: str) -> Given:
+    """What the sandbox says to a scan."""
+    if event_id != EVENT_ID:
+        return Given(EventNotFound.code)
+    return CARDS.get(card_number.strip().upper(), Given(CardNotFound.code))
+
+
+def read_token(text: str) -> str:
+    """The card that a sandbox token names."""
+    found = TOKEN.fullmatch(text)
+    if found is None:
+        raise InvalidToken
+    return found[1]
+
+
+def verify(text: str) -> Verification:
+    found = TOKEN.fullmatch(text)
+    name = found[1] if found else ""
+    if name not in CARDS:
+        return INVALID
+    status = CardStatus.REVOKED if name == "TEST_REVOKED" else CardStatus.ACTIVE
+    card = Card(CARD_IDS[name], name, status, ISSUED_AT)
+    return standing(card, expired=name == "TEST_EXPIRED")

@@ -1,0 +1,165 @@
+"""Activating a ticket: a card is shown at a gate and its ticket is used up.
+
+Scans come in batches and each gets its own verdict; `activation.sql` beside this file is the whole
+of what PostgreSQL does with them: retry keys, event, card, ticket, the update that decides the race,
+the scan's record and its audit row, in one transaction and one round trip.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import asyncpg
+
+from gatepass.base.clock import rfc3339
+from gatepass.base.database import Tx
+from gatepass.base.refusals import Refusal
+from gatepass.domain.cards import CardNotFound, CardRevoked, CardSuspended, Expired
+from gatepass.domain.events import EventNotActive, EventNotFound
+from gatepass.domain.keys import Address, Mode
+from gatepass.domain.sandbox import Given
+from gatepass.domain.tickets.ticket import (
+    AlreadyActivated,
+    IdempotencyKeyReused,
+    TicketCancelled,
+    TicketNotFound,
+)
+
+ACTIVATED: Final = "activated"
+
+REFUSALS: Final[dict[str, type[Refusal]]] = {
+    refusal.code: refusal
+    for refusal in (
+        IdempotencyKeyReused,
+        EventNotFound,
+        EventNotActive,
+        Expired,
+        CardNotFound,
+        CardSuspended,
+        CardRevoked,
+        TicketNotFound,
+        TicketCancelled,
+        AlreadyActivated,
+    )
+}
+
+# What was judged changed under a batch at most now and then; three times in a row is a fault of ours.
+ATTEMPTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One card shown at one gate. `given` is the sandbox's verdict, None for a live scan."""
+
+    request_id: UUID
+    organization_id: UUID
+    mode: Mode
+    key_id: UUID
+    address: Address | None
+    elapsed_us: int
+    retry_key: str | None
+    event_id: UUID
+    card_number: str
+    shown: str
+    expired: bool
+    gate: str | None
+    scanner_id: str | None
+    occurred_at: datetime | None
+    given: Given | None = None
+
+    def retry_digest(self) -> UUID | None:
+        """The retry key within its organization: live and sandbox have keys of their own."""
+        return None if self.retry_key is None else _digest(self.mode, self.retry_key)
+
+    def fingerprint(self) -> UUID:
+        """What the request asked for. A retry may be spelled differently, but not ask for something else."""
+        occurred_at = rfc3339(self.occurred_at) if self.occurred_at else None
+        return _digest(str(self.event_id), self.shown, self.gate, self.scanner_id, occurred_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a scan: `activated`, or the code of a refusal."""
+
+    request_id: UUID
+    verdict: str
+    replayed: bool
+    ticket_id: UUID | None
+    tier: str | None
+    category_name: str | None
+    first_at: datetime | None
+    first_gate: str | None
+    first_scanner_id: str | None
+
+    def refusal(self) -> Refusal | None:
+        if self.verdict == ACTIVATED:
+            return None
+        if self.verdict == AlreadyActivated.code:
+            return AlreadyActivated(
+                activated_at=rfc3339(self.first_at) if self.first_at else None,
+                gate=self.first_gate,
+                scanner_id=self.first_scanner_id,
+            )
+        return REFUSALS[self.verdict]()
+
+
+async def activate(
+    tx: Tx, scans: Sequence[Scan], *, at: datetime, statuses: Mapping[Mode, Mapping[str, int]]
+) -> list[Verdict]:
+    """Use up the tickets of these scans; a verdict for each, in their order.
+
+    `statuses` says what the door answers for each verdict, for the audit row. The statement is a
+    transaction of its own, so `tx` must not be inside one.
+    """
+    arguments = _columns(scans, at, statuses)
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            verdicts = await tx.all(Verdict, ACTIVATE, *arguments)
+        except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
+            if attempt == ATTEMPTS:
+                raise
+        else:
+            return _in_order(scans, verdicts)
+    raise AssertionError
+
+
+def _columns(scans: Sequence[Scan], at: datetime, statuses: Mapping[Mode, Mapping[str, int]]) -> list[object]:
+    return [
+        at,
+        json.dumps(statuses),
+        [scan.request_id for scan in scans],
+        [scan.organization_id for scan in scans],
+        [scan.mode for scan in scans],
+        [scan.key_id for scan in scans],
+        [scan.address for scan in scans],
+        [scan.elapsed_us for scan in scans],
+        [scan.retry_digest() for scan in scans],
+        [scan.fingerprint() for scan in scans],
+        [scan.event_id for scan in scans],
+        [scan.card_number for scan in scans],
+        [scan.expired for scan in scans],
+        [scan.gate for scan in scans],
+        [scan.scanner_id for scan in scans],
+        [scan.occurred_at for scan in scans],
+        [scan.given.as_json() if scan.given else None for scan in scans],
+    ]
+
+
+def _in_order(scans: Sequence[Scan], verdicts: Sequence[Verdict]) -> list[Verdict]:
+    by_request = {verdict.request_id: verdict for verdict in verdicts}
+    return [by_request[scan.request_id] for scan in scans]
+
+
+def _digest(*parts: str | None) -> UUID:
+    """128 bits of SHA-256: a collision could only harm the organization that searched for it."""
+    return UUID(bytes=hashlib.sha256(json.dumps(parts).encode()).digest()[:16])
+
+
+ACTIVATE: Final = """
+    SELECT request_id, verdict, replayed, ticket_id, tier, category_name, first_at, first_gate, first_scanner_id
+      FROM activate_scans($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+"""

@@ -1,0 +1,236 @@
+-- Activating tickets, a batch of scans at a time, in one round trip. `activation.py` calls it.
+--
+-- Installed by `gatepass migrate` after the migrations, and replaced when this file changes.
+-- Nested loops over indexes are right at every size here, and keep the order in which rows are locked;
+-- each look-up stands in a LATERAL … OFFSET 0, so that the planner uses the whole of its index.
+
+-- A scan was judged by two statements that saw different things (a card resumed in between, say).
+-- Nothing has been decided; the caller runs the batch again.
+CREATE OR REPLACE FUNCTION changed_meanwhile() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'what was judged changed meanwhile' USING ERRCODE = 'serialization_failure';
+END
+$$;
+
+CREATE OR REPLACE FUNCTION activate_scans(
+    p_at timestamptz,
+    p_statuses jsonb,
+    p_request uuid[],
+    p_organization uuid[],
+    p_mode text[],
+    p_key uuid[],
+    p_address inet[],
+    p_elapsed_us integer[],
+    p_retry_key uuid[],
+    p_fingerprint uuid[],
+    p_event uuid[],
+    p_card_number text[],
+    p_expired boolean[],
+    p_gate text[],
+    p_scanner_id text[],
+    p_occurred_at timestamptz[],
+    p_given jsonb[]
+)
+RETURNS TABLE (
+    request_id uuid,
+    verdict text,
+    replayed boolean,
+    ticket_id uuid,
+    tier text,
+    category_name text,
+    first_at timestamptz,
+    first_gate text,
+    first_scanner_id text
+)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_seqscan = off
+SET jit = off
+SET lock_timeout = '2s'
+AS $$
+#variable_conflict use_column
+DECLARE
+    this_generation smallint;
+    last_generation smallint;
+BEGIN
+    SELECT g.current, (g.current + 2) % 3 INTO this_generation, last_generation FROM idempotency_generation g;
+
+    -- 1. One scan at a time per retry key. A twin in another process waits here until the first has
+    --    committed, and every statement below then sees what it wrote. Sorted, so that two batches
+    --    cannot wait for each other.
+    PERFORM pg_advisory_xact_lock(key.lock)
+       FROM (SELECT DISTINCT hashtextextended(u.organization_id::text || u.retry_key::text, 0) AS lock
+               FROM unnest(p_organization, p_retry_key) u (organization_id, retry_key)
+              WHERE u.retry_key IS NOT NULL
+              ORDER BY 1) key;
+
+    -- 2. The update that decides. Two gates may scan one card in the same millisecond: within a
+    --    batch the first to arrive is sent forward, between batches PostgreSQL lets one of them
+    --    find activated_at empty. Everything after this only explains the outcome.
+    UPDATE ticket t
+       SET activated_at = p_at,
+           activated_by = first.request,
+           activated_gate = first.gate,
+           activated_scanner_id = first.scanner_id
+      FROM (SELECT DISTINCT ON (i.organization_id, found.ticket_id)
+                   i.organization_id, found.ticket_id, i.request, i.gate, i.scanner_id
+              FROM (SELECT DISTINCT ON (u.organization_id, coalesce(u.retry_key, u.request)) u.*
+                      FROM unnest(p_organization, p_request, p_retry_key, p_event, p_card_number, p_expired,
+                                  p_gate, p_scanner_id, p_given)
+                           WITH ORDINALITY u (organization_id, request, retry_key, event_id, card_number, expired,
+                                              gate, scanner_id, given, n)
+                     ORDER BY u.organization_id, coalesce(u.retry_key, u.request), u.n) i
+             CROSS JOIN LATERAL (SELECT e.id
+                                   FROM event e
+                                  WHERE e.organization_id = i.organization_id
+                                    AND e.id = i.event_id
+                                    AND e.status = 'published'
+                                 OFFSET 0) event
+             CROSS JOIN LATERAL (SELECT c.id
+                                   FROM card c
+                                  WHERE c.organization_id = i.organization_id
+                                    AND c.number = i.card_number
+                                    AND c.status = 'active'
+                                 OFFSET 0) card
+             CROSS JOIN LATERAL (SELECT x.id AS ticket_id
+                                   FROM ticket x
+                                  WHERE x.organization_id = i.organization_id
+                                    AND x.event_id = event.id
+                                    AND x.card_id = card.id
+                                    AND x.cancelled_at IS NULL
+                                    AND x.activated_at IS NULL
+                                 OFFSET 0) found
+             WHERE i.given IS NULL
+               AND NOT i.expired
+               AND NOT EXISTS (SELECT FROM idempotency old
+                                WHERE old.organization_id = i.organization_id
+                                  AND old.retry_key = i.retry_key
+                                  AND old.generation IN (this_generation, last_generation))
+             ORDER BY i.organization_id, found.ticket_id, i.n) first
+     WHERE t.organization_id = first.organization_id
+       AND t.id = first.ticket_id
+       AND t.activated_at IS NULL
+       AND t.cancelled_at IS NULL;
+
+    -- 3. Say what happened, write it down, and answer.
+    RETURN QUERY
+    WITH item AS (
+        SELECT u.*,
+               first_value(u.request) OVER same_key AS leader,
+               first_value(u.fingerprint) OVER same_key AS leader_fingerprint
+          FROM unnest(p_request, p_organization, p_mode, p_key, p_address, p_elapsed_us, p_retry_key,
+                      p_fingerprint, p_event, p_card_number, p_expired, p_gate, p_scanner_id, p_occurred_at, p_given)
+               WITH ORDINALITY u (request, organization_id, mode, key_id, address, elapsed_us, retry_key,
+                                  fingerprint, event_id, card_number, expired, gate, scanner_id, occurred_at, given, n)
+        WINDOW same_key AS (PARTITION BY u.organization_id, coalesce(u.retry_key, u.request) ORDER BY u.n)
+    ),
+    judged AS MATERIALIZED (
+        SELECT i.*,
+               old.at IS NOT NULL AS was_answered,
+               coalesce(old.fingerprint, i.leader_fingerprint) AS known_fingerprint,
+               c.id AS card_id,
+               CASE
+                   WHEN old.at IS NOT NULL THEN old.verdict
+                   WHEN i.leader <> i.request THEN NULL
+                   WHEN i.given IS NOT NULL THEN i.given ->> 'verdict'
+                   WHEN t.activated_by = i.request THEN 'activated'
+                   WHEN e.id IS NULL THEN 'event_not_found'
+                   WHEN e.status <> 'published' THEN 'event_not_active'
+                   WHEN i.expired THEN 'expired'
+                   WHEN c.id IS NULL THEN 'card_not_found'
+                   WHEN c.status <> 'active' THEN 'card_' || c.status
+                   WHEN t.id IS NULL THEN
+                       CASE WHEN EXISTS (SELECT FROM ticket x
+                                          WHERE x.organization_id = i.organization_id
+                                            AND x.event_id = i.event_id
+                                            AND x.card_id = c.id
+                                            AND x.cancelled_at IS NOT NULL)
+                            THEN 'ticket_cancelled' ELSE 'ticket_not_found' END
+                   WHEN t.activated_at IS NOT NULL THEN 'already_activated'
+                   ELSE changed_meanwhile()
+               END AS own_verdict,
+               coalesce(old.ticket_id, (i.given ->> 'ticket_id')::uuid, t.id) AS own_ticket_id,
+               coalesce(old.tier, i.given ->> 'tier', k.tier) AS own_tier,
+               coalesce(old.category_name, i.given ->> 'category_name', k.name) AS own_category_name,
+               coalesce(old.first_at, (i.given ->> 'first_at')::timestamptz, t.activated_at) AS own_first_at,
+               coalesce(old.first_gate, t.activated_gate) AS own_first_gate,
+               coalesce(old.first_scanner_id, t.activated_scanner_id) AS own_first_scanner_id
+          FROM item i
+          LEFT JOIN LATERAL (SELECT x.*
+                               FROM idempotency x
+                              WHERE x.organization_id = i.organization_id
+                                AND x.retry_key = i.retry_key
+                                AND x.generation IN (this_generation, last_generation)
+                             OFFSET 0) old ON true
+          LEFT JOIN LATERAL (SELECT x.id, x.status
+                               FROM event x
+                              WHERE x.organization_id = i.organization_id
+                                AND x.id = i.event_id
+                                AND i.given IS NULL
+                             OFFSET 0) e ON true
+          LEFT JOIN LATERAL (SELECT x.id, x.status
+                               FROM card x
+                              WHERE x.organization_id = i.organization_id
+                                AND x.number = i.card_number
+                                AND i.given IS NULL
+                             OFFSET 0) c ON true
+          LEFT JOIN LATERAL (SELECT x.*
+                               FROM ticket x
+                              WHERE x.organization_id = i.organization_id
+                                AND x.event_id = i.event_id
+                                AND x.card_id = c.id
+                                AND x.cancelled_at IS NULL
+                                AND old.at IS NULL
+                             OFFSET 0) t ON true
+          LEFT JOIN LATERAL (SELECT x.name, x.tier
+                               FROM ticket_category x
+                              WHERE x.organization_id = i.organization_id
+                                AND x.id = t.category_id
+                             OFFSET 0) k ON true
+    ),
+    answer AS MATERIALIZED (
+        SELECT j.*,
+               j.was_answered OR j.leader <> j.request AS is_replay,
+               CASE WHEN j.known_fingerprint IS DISTINCT FROM j.fingerprint THEN 'idempotency_key_reused'
+                    ELSE first_value(j.own_verdict) OVER same_key END AS verdict,
+               first_value(j.own_ticket_id) OVER same_key AS ticket_id,
+               first_value(j.own_tier) OVER same_key AS tier,
+               first_value(j.own_category_name) OVER same_key AS category_name,
+               first_value(j.own_first_at) OVER same_key AS first_at,
+               first_value(j.own_first_gate) OVER same_key AS first_gate,
+               first_value(j.own_first_scanner_id) OVER same_key AS first_scanner_id
+          FROM judged j
+        WINDOW same_key AS (PARTITION BY j.organization_id, coalesce(j.retry_key, j.request) ORDER BY j.n)
+    ),
+    remembered AS (
+        INSERT INTO idempotency (organization_id, retry_key, generation, fingerprint, at, verdict, ticket_id, tier,
+                                 category_name, first_at, first_gate, first_scanner_id)
+        SELECT a.organization_id, a.retry_key, this_generation, a.fingerprint, p_at, a.verdict, a.ticket_id, a.tier,
+               a.category_name, a.first_at, a.first_gate, a.first_scanner_id
+          FROM answer a
+         WHERE a.retry_key IS NOT NULL AND NOT a.is_replay
+    ),
+    recorded AS (
+        INSERT INTO scan (organization_id, at, id, mode, key_id, event_id, card_number, card_id, ticket_id, verdict,
+                          gate, scanner_id, occurred_at)
+        SELECT a.organization_id, p_at, a.request, a.mode, a.key_id, a.event_id, a.card_number, a.card_id,
+               a.ticket_id, a.verdict, a.gate, a.scanner_id, a.occurred_at
+          FROM answer a
+         WHERE NOT a.is_replay
+    ),
+    audited AS (
+        INSERT INTO audit (organization_id, at, id, mode, key_id, method, path, status, code, address, duration_us,
+                           event_id, card_id)
+        SELECT a.organization_id, p_at, a.request, a.mode, a.key_id, 'POST', '/scan',
+               (p_statuses -> a.mode ->> a.verdict)::smallint, nullif(a.verdict, 'activated'), a.address,
+               a.elapsed_us + (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::integer,
+               a.event_id, a.card_id
+          FROM answer a
+    )
+    SELECT a.request, a.verdict, a.is_replay AND a.verdict <> 'idempotency_key_reused',
+           a.ticket_id, a.tier, a.category_name, a.first_at, a.first_gate, a.first_scanner_id
+      FROM answer a;
+END
+$$;

@@ -1,0 +1,99 @@
+"""Upkeep: partitions ahead and behind, retry keys rotated, events ended, tickets of cancelled events cancelled.
+
+Each step is short, waits briefly for its locks, and may be run by several processes at once.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from gatepass.base.database import Database, Tx
+from gatepass.base.refusals import Unavailable
+from gatepass.domain import events, tickets
+
+HISTORIES: Final = ("scan", "audit", "change")
+# Answers are kept at least this long: a generation is read for one more after it is closed.
+GENERATION: Final = timedelta(hours=24)
+
+
+@dataclass(slots=True)
+class Done:
+    partitions_made: int = 0
+    partitions_dropped: int = 0
+    generations_rotated: int = 0
+    events_ended: int = 0
+    tickets_cancelled: int = 0
+    put_off: int = 0
+
+
+async def keep(db: Database, *, at: datetime) -> Done:
+    """Do what is due. What could not get its lock is left for the next time."""
+    done = Done()
+    for history in HISTORIES:
+        done.partitions_made += await _repeat(db, done, lambda tx, name=history: make_partition(tx, name, at=at))
+        done.partitions_dropped += await _repeat(db, done, lambda tx, name=history: drop_partition(tx, name, at=at))
+    done.generations_rotated += await _rotate(db, done, at)
+    async with db.transaction() as tx:
+        done.events_ended = await events.end_past(tx, at=at)
+    while cancelled := await _cancel_some(db, at):
+        done.tickets_cancelled += cancelled
+    return done
+
+
+async def make_partition(tx: Tx, history: str, *, at: datetime) -> str | None:
+    await tx.run(BRIEFLY)
+    return await tx.value(MAKE_PARTITION, history, at)
+
+
+async def drop_partition(tx: Tx, history: str, *, at: datetime) -> str | None:
+    await tx.run(BRIEFLY)
+    return await tx.value(DROP_PARTITION, history, at)
+
+
+async def _repeat(db: Database, done: Done, step: Callable[[Tx], Awaitable[str | None]]) -> int:
+    count = 0
+    try:
+        while True:
+            async with db.transaction() as tx:
+                if await step(tx) is None:
+                    return count
+            count += 1
+    except Unavailable:
+        done.put_off += 1
+    return count
+
+
+async def _rotate(db: Database, done: Done, at: datetime) -> int:
+    """Two short transactions: a scan waits for the flip alone, never for the clean-up."""
+    try:
+        async with db.transaction() as tx:
+            if not await tx.value(ROTATION_IS_DUE, at - GENERATION):
+                return 0
+            await tx.run(BRIEFLY)
+            await tx.run(EMPTY_NEXT)
+        async with db.transaction() as tx:
+            await tx.run(BRIEFLY)
+            return int(await tx.value(OPEN_NEXT, at, at - GENERATION))
+    except Unavailable:
+        done.put_off += 1
+        return 0
+
+
+async def _cancel_some(db: Database, at: datetime) -> int:
+    async with db.transaction() as tx:
+        return await tickets.cancel_some_of_cancelled_events(tx, at=at)
+
+
+# A gate that queues behind us waits no longer than this.
+BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'"
+
+MAKE_PARTITION: Final = "SELECT make_missing_partition($1, $2)"
+
+DROP_PARTITION: Final = "SELECT drop_expired_partition($1, $2)"
+
+ROTATION_IS_DUE: Final = "SELECT true FROM idempotency_generation WHERE opened_at <= $1"
+
+EMPTY_NEXT: Final = "SELECT empty_next_generation()"
+
+OPEN_NEXT: Final = "SELECT open_next_generation($1, $2)"

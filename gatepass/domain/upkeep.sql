@@ -1,0 +1,72 @@
+-- Keeping history in pieces, and retry keys in generations. `upkeep.py` calls these.
+
+-- Make the earliest partition that is missing from now to `ahead` steps from now; its name, or null
+-- when none is missing. Rows that the default partition took meanwhile are moved into it.
+CREATE OR REPLACE FUNCTION make_missing_partition(p_history text, p_at timestamptz)
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    step interval;
+    ahead integer;
+    starts timestamptz;
+    piece text;
+BEGIN
+    SELECT h.step, h.ahead INTO STRICT step, ahead FROM history h WHERE h.name = p_history;
+    FOR n IN 0..ahead LOOP
+        starts := date_bin(step, p_at, timestamptz '2001-01-01 00:00:00+00') + n * step;
+        piece := p_history || to_char(starts AT TIME ZONE 'UTC', '_YYYYMMDD');
+        CONTINUE WHEN to_regclass(piece) IS NOT NULL;
+        EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', p_history || '_default');
+        EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', piece, p_history);
+        EXECUTE format('WITH moved AS (DELETE FROM %I WHERE at >= $1 AND at < $2 RETURNING *)
+                        INSERT INTO %I SELECT * FROM moved', p_history || '_default', piece)
+          USING starts, starts + step;
+        EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+                       p_history, piece, starts, starts + step);
+        RETURN piece;
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- Drop the oldest partition whose every row is past its retention; its name, or null.
+CREATE OR REPLACE FUNCTION drop_expired_partition(p_history text, p_at timestamptz)
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    piece text;
+BEGIN
+    SELECT child.relname INTO piece
+      FROM pg_inherits i
+      JOIN pg_class child ON child.oid = i.inhrelid
+      JOIN history h ON h.name = p_history
+     WHERE i.inhparent = p_history::regclass
+       AND child.relname ~ '_[0-9]{8}$'
+       AND to_date(right(child.relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + h.step <= p_at - h.keep
+     ORDER BY child.relname
+     LIMIT 1;
+    IF piece IS NOT NULL THEN
+        EXECUTE format('DROP TABLE %I', piece);
+    END IF;
+    RETURN piece;
+END
+$$;
+
+-- Empty the generation that comes next; nothing reads it any more.
+CREATE OR REPLACE FUNCTION empty_next_generation() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    next_generation smallint;
+BEGIN
+    SELECT (g.current + 1) % 3 INTO next_generation FROM idempotency_generation g;
+    EXECUTE format('TRUNCATE %I', 'idempotency_' || next_generation);
+END
+$$;
+
+-- Move on to it, if that is still due; whether it was. The lock waits for every scan under way, so that
+-- no retry key is in two generations.
+CREATE OR REPLACE FUNCTION open_next_generation(p_at timestamptz, p_due timestamptz)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    LOCK TABLE idempotency_generation IN ACCESS EXCLUSIVE MODE;
+    UPDATE idempotency_generation SET current = (current + 1) % 3, opened_at = p_at WHERE opened_at <= p_due;
+    RETURN FOUND;
+END
+$$;

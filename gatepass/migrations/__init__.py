@@ -1,0 +1,1 @@
+"""Migrations: Alembic runs them, SQL says what they do, and they only go forward."""

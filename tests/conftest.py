@@ -1,0 +1,95 @@
+"""Fixtures: one real PostgreSQL a session, and a fresh organization a test."""
+
+import os
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+from hypothesis import settings as hypothesis_settings
+from pydantic import SecretStr
+
+from gatepass.api.app import Gatehouse, create_app
+from gatepass.base.clock import Clock, system_clock
+from gatepass.base.database import Database
+from gatepass.base.settings import BASE_PATH, Settings
+from gatepass.base.vault import new_key
+from gatepass.domain import upkeep
+from gatepass.migrations import runner
+from tests import make
+from tests.postgres import Cluster, start_cluster
+from tests.serving import Serving, serve
+
+hypothesis_settings.register_profile("gatepass", deadline=None, print_blob=True)
+hypothesis_settings.load_profile("gatepass")
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Generator[Cluster]:
+    """A PostgreSQL of our own; tests that kill it start another."""
+    started = start_cluster()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def database_url(cluster: Cluster) -> str:
+    """An empty, migrated database, or the one that GATEPASS_TEST_POSTGRES names."""
+    named = os.environ.get("GATEPASS_TEST_POSTGRES", "")
+    url = named if "://" in named else cluster.create_database("gatepass_test")
+    runner.upgrade(url)
+    return url
+
+
+@pytest.fixture(scope="session")
+async def db(database_url: str) -> AsyncGenerator[Database]:
+    database = Database(database_url, connections=16, deadline=20)
+    await upkeep.keep(database, at=make.now())
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def house(db: Database) -> make.House:
+    return await make.house(db)
+
+
+@pytest.fixture(scope="session")
+def settings_env(database_url: str) -> dict[str, str]:
+    """The environment of a `gatepass` process on the test database."""
+    return {
+        "GATEPASS_DATABASE_URL": database_url,
+        "GATEPASS_ENCRYPTION_KEYS": new_key(),
+        "GATEPASS_METRICS_PORT": "0",
+        "GATEPASS_LOG_LEVEL": "info",
+    }
+
+
+@pytest.fixture(scope="session")
+def serving(settings_env: dict[str, str]) -> Generator[Serving]:
+    """A real `gatepass serve`."""
+    from tests.postgres import free_port
+
+    process = serve(settings_env, free_port())
+    yield process
+    process.stop()
+
+
+@asynccontextmanager
+async def opened(
+    settings: Settings, clock: Clock = system_clock
+) -> AsyncGenerator[tuple[httpx2.AsyncClient, Gatehouse]]:
+    """The application in this process, for tests that own its clock or look inside."""
+    app = create_app(settings, clock)
+    gatehouse = app.house
+    gatehouse.open()
+    transport = httpx2.ASGITransport(app=app, client=("127.0.0.1", 1))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://gatepass.test" + BASE_PATH) as client:
+        yield client, gatehouse
+    await gatehouse.close()
+
+
+@pytest.fixture(scope="session")
+async def inside(database_url: str) -> AsyncGenerator[tuple[httpx2.AsyncClient, Gatehouse]]:
+    async with opened(Settings(database_url=SecretStr(database_url), metrics_port=0, log_level="error")) as pair:
+        yield pair

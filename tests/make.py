@@ -1,0 +1,123 @@
+"""The one factory: organizations with keys, events, cards and tickets, made by the domain's own verbs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from gatepass.base.database import Database
+from gatepass.base.vault import Vault, new_key
+from gatepass.domain import cards, events, keys, organizations, tickets
+from gatepass.domain.cards import Card, CardStatus, Signer
+from gatepass.domain.events import EventStatus
+from gatepass.domain.keys import IssuedKey, Mode, Scope
+from gatepass.domain.organizations import Organization
+
+BY = "test"
+VAULT = Vault([new_key()])
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class House:
+    """An organization with one published event, one category, and verbs to fill it."""
+
+    db: Database
+    organization: Organization
+    event_id: UUID
+    category_id: UUID
+    sign: Signer
+
+    @property
+    def id(self) -> UUID:
+        return self.organization.id
+
+    async def key(
+        self, *scopes: Scope, mode: Mode = Mode.LIVE, rate: int | None = 5_000, expires_at: datetime | None = None
+    ) -> IssuedKey:
+        async with self.db.transaction() as tx:
+            return await keys.issue(
+                tx,
+                self.id,
+                "test key",
+                mode,
+                scopes or [Scope.ADMIN],
+                cell="a",
+                by=BY,
+                at=now(),
+                rate_per_second=rate,
+                burst=rate * 2 if rate else None,
+                expires_at=expires_at,
+            )
+
+    async def card(self, *, with_ticket: bool = True, event_id: UUID | None = None) -> Card:
+        async with self.db.transaction() as tx:
+            card = await cards.issue(tx, self.id, by=BY, at=now())
+            if with_ticket:
+                await tickets.issue(tx, self.id, event_id or self.event_id, self.category_id, card.id, by=BY, at=now())
+        return card
+
+    async def ticket(self, card: Card) -> UUID:
+        async with self.db.transaction() as tx:
+            return await tickets.issue(tx, self.id, self.event_id, self.category_id, card.id, by=BY, at=now())
+
+    async def move_card(self, card: Card, to: CardStatus) -> None:
+        async with self.db.transaction() as tx:
+            await cards.move(tx, self.id, card.id, to, by=BY, at=now(), reason="test")
+
+    async def move_event(self, event_id: UUID, to: EventStatus) -> None:
+        async with self.db.transaction() as tx:
+            await events.move(tx, self.id, event_id, to, by=BY, at=now(), reason="test")
+
+    async def event(self, *, starts_in: timedelta = timedelta(hours=1), status: EventStatus | None = None) -> UUID:
+        async with self.db.transaction() as tx:
+            event_id = await _event(tx, self.id, starts_in)
+            for step in _path_to(status or EventStatus.PUBLISHED):
+                await events.move(tx, self.id, event_id, step, by=BY, at=now())
+        return event_id
+
+    def token(self, card: Card, *, valid_for: timedelta = timedelta(days=1)) -> str:
+        return self.sign(card.number, now() + valid_for)
+
+
+def _path_to(status: EventStatus) -> Iterable[EventStatus]:
+    return {
+        EventStatus.DRAFT: [],
+        EventStatus.PUBLISHED: [EventStatus.PUBLISHED],
+        EventStatus.CANCELLED: [EventStatus.CANCELLED],
+        EventStatus.ENDED: [EventStatus.PUBLISHED, EventStatus.ENDED],
+    }[status]
+
+
+async def _event(tx: object, organization_id: UUID, starts_in: timedelta) -> UUID:
+    start = now() + starts_in
+    return await events.create(
+        tx,  # pyright: ignore[reportArgumentType]
+        organization_id,
+        "Test Night",
+        start,
+        start + timedelta(hours=4),
+        by=BY,
+        at=now(),
+        venue="Hall 1",
+        city="Brussels",
+        country="BE",
+    )
+
+
+async def house(db: Database, *, places: int = 100_000, card_prefix: str = "SVC") -> House:
+    """A fresh organization. Tests share a database and never meet: everything belongs to one organization."""
+    async with db.transaction() as tx:
+        organization = await organizations.found(tx, "Test", at=now(), card_prefix=card_prefix)
+        await cards.rotate(tx, organization.id, VAULT, by=BY, at=now())
+        sign = await cards.signer(tx, organization.id, VAULT)
+        event_id = await _event(tx, organization.id, timedelta(hours=1))
+        category_id = await events.add_category(
+            tx, organization.id, event_id, "General", Decimal("25.50"), "EUR", places
+        )
+        await events.move(tx, organization.id, event_id, EventStatus.PUBLISHED, by=BY, at=now())
+    return House(db, organization, event_id, category_id, sign)
