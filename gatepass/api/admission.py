@@ -8,17 +8,13 @@ from gatepass.api.call import Call
 from gatepass.api.gatehouse import Gatehouse
 from gatepass.domain import keys
 from gatepass.domain.keys import Caller, DeadKey, InvalidKey, Mode, Scope
-from gatepass.domain.limits import Policy, RateLimited, Standing
+from gatepass.domain.limits import Policy, RateLimited, Standing, TooManyFailures
 
 RATES: Final = {Mode.LIVE: (100, 200), Mode.SANDBOX: (25, 50)}
 # A gate's own bucket, so that reads never starve it.
 SCAN: Final = "scan"
 READS: Final = "default"
 FAILURES: Final = Policy("failures", per_second=1, burst=60)
-
-
-class TooManyFailures(RateLimited):
-    """Too many calls without a valid API key from this address."""
 
 
 async def admit(house: Gatehouse, call: Call, authorization: str | None, scope: Scope | None) -> Caller:

@@ -61,6 +61,7 @@ STATUS: Final[dict[type[Refusal], int]] = {
     tickets.TicketCancelled: 422,
     tickets.IdempotencyKeyReused: 422,
     limits.RateLimited: 429,
+    limits.TooManyFailures: 429,
     InternalError: 500,
     Unavailable: 503,
     Overloaded: 503,

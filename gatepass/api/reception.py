@@ -14,7 +14,6 @@ from gatepass.api.call import Call
 from gatepass.api.errors import InternalError, answer
 from gatepass.api.gatehouse import Gatehouse
 from gatepass.base.log import logger
-from gatepass.base.refusals import Overloaded, Unavailable
 from gatepass.domain.keys import Address
 
 RATE_LIMITED: Final = 429
@@ -60,10 +59,7 @@ class Reception:
         call.audited = True
         row = call.audit_row(call.caller)
         if call.is_change() and call.status not in (RATE_LIMITED, 500, 503):
-            try:
-                await self.house.trail.record(row)
-            except (Unavailable, Overloaded):
-                self.house.trail.note(row)
+            await self.house.trail.record(row)
         else:
             self.house.trail.note(row)
 

@@ -85,10 +85,16 @@ class Trail:
             try:
                 await self._write_some()
             except (Unavailable, Overloaded):
-                await asyncio.sleep(GATHERING)
+                await self._wait_for_the_database()
             except Exception:
                 log.exception("audit rows could not be written")
-                await asyncio.sleep(GATHERING)
+                await self._wait_for_the_database()
+
+    async def _wait_for_the_database(self) -> None:
+        """Nobody waits for a row while it cannot be written; it stays here until it can."""
+        self._release(self._waiting)
+        self._waiting = [(row, None) for row, _ in self._waiting]
+        await asyncio.sleep(GATHERING)
 
     async def _write_some(self) -> None:
         batch, used = self._waiting[:BATCH], self._used
@@ -97,12 +103,15 @@ class Trail:
             if batch:
                 await audit.write(tx, [row for row, _ in batch])
         del self._waiting[: len(batch)]
-        for _, written in batch:
-            if written is not None and not written.done():
-                written.set_result(None)
+        self._release(batch)
         await self._write_used(used)
         if not self._waiting and not self._used:
             self._something.clear()
+
+    def _release(self, rows: list[Waiting]) -> None:
+        for _, written in rows:
+            if written is not None and not written.done():
+                written.set_result(None)
 
     async def _write_used(self, used: dict[tuple[UUID, UUID], tuple[datetime, Address | None]]) -> None:
         if not used:

@@ -27,6 +27,17 @@ PATIENCE: Final = 0.5
 SYNC_WAIT_CANCELLED: Final = "01000"
 
 
+# PostgreSQL is there but cannot serve this now: a lock is not to be had, it fails over, it has no room.
+PASSING_TROUBLE: Final = (
+    asyncpg.LockNotAvailableError,
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.OperatorInterventionError,
+)
+
+
 class Tx:
     """What a verb may do with the database. It cannot commit: the door does."""
 
@@ -125,11 +136,7 @@ class Database:
             yield link
         except (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, ConnectionError) as lost:
             raise Unavailable from lost
-        except (
-            asyncpg.LockNotAvailableError,
-            asyncpg.AdminShutdownError,
-            asyncpg.CannotConnectNowError,
-        ) as busy:
+        except PASSING_TROUBLE as busy:
             raise Unavailable from busy
         finally:
             if link is not None and not link.is_closed() and not link.is_in_transaction():

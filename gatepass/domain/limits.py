@@ -21,6 +21,10 @@ class RateLimited(Refusal):
     code = "rate_limited"
 
 
+class TooManyFailures(RateLimited):
+    """Too many calls without a valid API key from this address."""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     name: str

@@ -1,0 +1,76 @@
+# Everything that CI does is a target here. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+# The black-box checks of the contract; they live beside the repository.
+ACCEPTANCE ?= ../shared/acceptance
+LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11
+
+.PHONY: help
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup:  ## make .venv from the locked requirements
+	@command -v uv >/dev/null || python3 -m pip install -q uv
+	uv venv -q --allow-existing --python 3.11 .venv
+	uv pip install -q --python $(BIN)/python --require-hashes -r requirements-dev.txt
+	uv pip install -q --python $(BIN)/python --no-deps -e .
+
+.PHONY: dev
+dev:  ## run everything on this machine
+	$(BIN)/gatepass dev
+
+.PHONY: test
+test:  ## the quick tests, on PostgreSQL 18
+	$(BIN)/pytest -q -m "not slow and not browser"
+
+.PHONY: test-15
+test-15:  ## the quick tests, on Debian's PostgreSQL 15
+	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -m "not slow and not browser"
+
+.PHONY: slow
+slow:  ## the long tests: the state machine, kills, fuzzing
+	$(BIN)/pytest -q -m "slow and not browser"
+
+.PHONY: browser
+browser:  ## the pages in a real browser
+	$(BIN)/pytest -q -m browser
+
+.PHONY: acceptance
+acceptance:  ## the public contract from outside, on PostgreSQL 15 and 18
+	$(BIN)/python -m tests.contract.acceptance --postgres 15 $(ACCEPTANCE)
+	$(BIN)/python -m tests.contract.acceptance --postgres 18 $(ACCEPTANCE)
+
+.PHONY: check
+check: check-code check-sql check-openapi  ## lint, types, imports, migrations, interface description
+
+.PHONY: check-code
+check-code:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: check-sql
+check-sql:
+	$(BIN)/squawk --config .squawk.toml $$(find gatepass -name '*.sql')
+
+.PHONY: check-openapi
+check-openapi:
+	cd tools && npm ci --silent --no-audit --no-fund
+	REDOCLY_TELEMETRY=off tools/node_modules/.bin/redocly lint docs/openapi.json
+
+.PHONY: openapi
+openapi:  ## write docs/openapi.json anew
+	$(BIN)/python -m gatepass.api.openapi > docs/openapi.json
+
+.PHONY: fix
+fix:  ## format, and mend what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: lock
+lock:  ## compile the requirements anew, with hashes
+	$(LOCK) pyproject.toml -o requirements.txt
+	$(LOCK) --extra dev --group dev pyproject.toml -o requirements-dev.txt

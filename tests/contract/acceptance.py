@@ -1,0 +1,101 @@
+"""Run the black-box acceptance checks against two real `gatepass serve` processes that share nothing but PostgreSQL.
+
+    python -m tests.contract.acceptance --postgres 18 FOLDER_OF_THE_CHECKS
+
+Every connection goes to the other process than the one before, so that an answer which rests on a
+process's memory is found out.
+"""
+
+import argparse
+import asyncio
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from gatepass.base.vault import new_key
+from tests.postgres import free_port, start_cluster
+from tests.serving import Serving, serve
+
+
+async def alternate(port: int, targets: list[int]) -> asyncio.Server:
+    """A door in front of several: each connection is passed on to the next of them."""
+    turns = itertools.cycle(targets)
+
+    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        onward_reader, onward_writer = await asyncio.open_connection("127.0.0.1", next(turns))
+        await asyncio.gather(_pump(reader, onward_writer), _pump(onward_reader, writer))
+
+    return await asyncio.start_server(pass_on, "127.0.0.1", port)
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while part := await reader.read(65_536):
+            writer.write(part)
+            await writer.drain()
+    except ConnectionError:
+        pass
+    finally:
+        writer.close()
+
+
+def gatepass(*arguments: str, env: dict[str, str]) -> str:
+    program = str(Path(sys.executable).with_name("gatepass"))
+    return subprocess.run(
+        [program, *arguments], env={**os.environ, **env}, check=True, capture_output=True, text=True
+    ).stdout
+
+
+async def check(folder: str, env: dict[str, str], front: int, processes: list[Serving]) -> int:
+    server = await alternate(front, [process.port for process in processes])
+    async with server:
+        runner = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "pytest",
+            folder,
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            "--rootdir",
+            folder,
+            env={**os.environ, **env},
+        )
+        return await runner.wait()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--postgres", type=int, default=18)
+    parser.add_argument("folder")
+    options = parser.parse_args()
+    cluster, front = start_cluster(options.postgres), free_port()
+    env = {
+        "GATEPASS_DATABASE_URL": cluster.create_database("gatepass"),
+        "GATEPASS_ENCRYPTION_KEYS": new_key(),
+        "GATEPASS_METRICS_PORT": "0",
+        "GATEPASS_LOG_LEVEL": "warning",
+        "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{front}",
+    }
+    processes: list[Serving] = []
+    try:
+        gatepass("migrate", env=env)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as demo:
+            demo.write(gatepass("demo", "--json", env=env))
+            demo.flush()
+            processes += [serve(env, free_port()), serve(env, free_port())]
+            print(f"acceptance on PostgreSQL {options.postgres}, two processes", flush=True)
+            return asyncio.run(check(options.folder, {"GATEPASS_DEMO": demo.name}, front, processes))
+    finally:
+        for process in processes:
+            process.stop()
+        cluster.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
