@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from gatepass import __version__
-from gatepass.api import card, events, health, scan
+from gatepass.api import card, docs, events, health, scan
 from gatepass.api.admission import admit, call_of, house_of
 from gatepass.api.errors import InternalError, MethodNotAllowed, NotFound, answer
 from gatepass.api.gatehouse import Gatehouse
@@ -41,6 +41,7 @@ def routes(house: Gatehouse) -> FastAPI:
     for router in (events.router, card.router, scan.router):
         app.include_router(router, prefix=BASE_PATH)
     app.include_router(health.router)
+    app.include_router(docs.router)
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _no_such_route)

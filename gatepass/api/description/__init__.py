@@ -1,0 +1,1 @@
+"""The interface description, part by part; `openapi.py` puts it together."""

@@ -1,0 +1,115 @@
+"""Examples, made by the code that answers: what the sandbox says is what the page shows."""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from nacl.signing import SigningKey
+
+from gatepass.api.card import PublicKeyOut, PublicKeysOut, VerificationOut
+from gatepass.api.errors import body_of
+from gatepass.api.events import EventOut
+from gatepass.api.wire import Data, Page, written_cursor
+from gatepass.base.clock import rfc3339
+from gatepass.base.refusals import Refusal
+from gatepass.base.wire_name import CARD_PREFIX, TOKEN_PREFIX
+from gatepass.domain import sandbox
+from gatepass.domain.cards import PublicKey, written
+from gatepass.domain.cards.token import sign
+from gatepass.domain.events import Place
+from gatepass.domain.tickets import AlreadyActivated
+
+Json = dict[str, Any]
+
+# Everybody knows this private key; it only makes the example token verify with the example public key.
+EXAMPLE_KEY: Final = SigningKey(bytes(32))
+EXAMPLE_KEY_ID: Final = sandbox.CARD_IDS["TEST_VALID"]
+CARD_NUMBER: Final = written(CARD_PREFIX, 12345678901)
+TOKEN: Final = sign(CARD_NUMBER, datetime(2030, 6, 16, tzinfo=UTC), EXAMPLE_KEY)
+CURSOR: Final = written_cursor(Place(sandbox.LISTING.event.starts_at, sandbox.EVENT_ID))
+EVENT: Final = EventOut.of(sandbox.LISTING)
+
+
+def example(summary: str, value: object) -> Json:
+    return {"summary": summary, "value": value}
+
+
+def sandbox_token(card: str) -> str:
+    return f"{TOKEN_PREFIX}.{card}.0.0"
+
+
+def refused(refusals: list[Refusal]) -> Json:
+    """One example for each refusal, by its code, and by its parameter where a code comes more than once."""
+    codes = [refusal.code for refusal in refusals]
+    return {
+        refusal.code if codes.count(refusal.code) == 1 else f"{refusal.code} {refusal.param}": example(
+            str(refusal), body_of(refusal)
+        )
+        for refusal in refusals
+    }
+
+
+def _verified(summary: str, token: str) -> Json:
+    return example(summary, VerificationOut.of(sandbox.verify(token)).model_dump(mode="json"))
+
+
+def _scanned(summary: str, card: str) -> Json:
+    given = sandbox.CARDS[card]
+    data = {"ticket_id": str(given.ticket_id), "tier": given.tier, "category_name": given.category_name}
+    return example(summary, {"data": data})
+
+
+def _scan(summary: str, **body: str) -> Json:
+    return example(summary, {"event_id": str(sandbox.EVENT_ID), **body})
+
+
+EVENTS: Final = {
+    "sandbox": example(
+        "The sandbox's one event", Page(data=[EVENT], has_more=False, next_cursor=None).model_dump(mode="json")
+    ),
+    "more": example(
+        "A page with another behind it", Page(data=[EVENT], has_more=True, next_cursor=CURSOR).model_dump(mode="json")
+    ),
+}
+
+ONE_EVENT: Final = {"sandbox": example("The sandbox's event", Data(data=EVENT).model_dump(mode="json"))}
+
+VERIFICATIONS: Final = {
+    "valid": _verified("A good token", sandbox_token("TEST_VALID")),
+    "expired": _verified("An expired token", sandbox_token("TEST_EXPIRED")),
+    "revoked": _verified("A good token of a revoked card", sandbox_token("TEST_REVOKED")),
+    "invalid": _verified("Not a token of this organization", "x"),
+}
+
+PUBLIC_KEYS: Final = {
+    "live": example(
+        "One signing key",
+        PublicKeysOut(
+            keys=[PublicKeyOut.of(PublicKey(EXAMPLE_KEY_ID, bytes(EXAMPLE_KEY.verify_key)))],
+        ).model_dump(mode="json"),
+    ),
+    "sandbox": example("The sandbox signs nothing", PublicKeysOut(keys=[]).model_dump(mode="json")),
+}
+
+SCANS: Final = {
+    "sandbox card": _scan("A sandbox card that is let in", card_number="TEST_VALID"),
+    "sandbox VIP": _scan("A sandbox card with a VIP ticket", card_number="TEST_VIP"),
+    "sandbox used": _scan("A sandbox card that was used before", card_number="TEST_USED"),
+    "sandbox token": _scan("A sandbox token", token=sandbox_token("TEST_VALID")),
+    "live card": _scan(
+        "A card number typed in at a gate", card_number=CARD_NUMBER, gate="North 2", scanner_id="handheld-17"
+    ),
+    "live token": _scan("A card token, scanned", token=TOKEN, gate="North 2", scanner_id="handheld-17"),
+}
+
+ALREADY_ACTIVATED: Final = AlreadyActivated(
+    activated_at=rfc3339(EVENT.starts_at), gate="North 2", scanner_id="handheld-17"
+)
+# Where the sandbox answers otherwise than the live example.
+IN_THE_SANDBOX: Final[dict[type[Refusal], Refusal]] = {
+    AlreadyActivated: AlreadyActivated(activated_at=rfc3339(sandbox.USED_AT), gate=None, scanner_id=None)
+}
+
+SCANNED: Final = {
+    "TEST_VALID": _scanned("A standard ticket", "TEST_VALID"),
+    "TEST_VIP": _scanned("A VIP ticket", "TEST_VIP"),
+}

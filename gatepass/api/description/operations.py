@@ -1,0 +1,202 @@
+"""The operations: what people read about each, and what it may refuse. Paths and models come from the routes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from fastapi.routing import APIRoute
+
+from gatepass.api import card, events, scan
+from gatepass.api.description import answers, examples, schemas
+from gatepass.api.errors import NotFound, RequestTooLarge
+from gatepass.api.wire import MOST
+from gatepass.base.refusals import InvalidRequest, Refusal
+from gatepass.domain import cards, sandbox, tickets
+from gatepass.domain.events import EventNotActive, EventNotFound
+from gatepass.domain.keys import Scope
+
+Json = dict[str, Any]
+
+SECURITY: Final = "bearer"
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What a route does not say about itself."""
+
+    id: str
+    summary: str
+    description: str
+    scope: Scope
+    success: str
+    shown: Mapping[str, Json]
+    refusals: tuple[Refusal, ...] = ()
+    parameters: tuple[Json, ...] = ()
+    body: Json | None = None
+    headers: tuple[str, ...] = ()
+    replayable: bool = field(default=False)
+
+
+def routes() -> list[APIRoute]:
+    """The public routes, in the order in which they are described."""
+    routers = (events.router, card.router, scan.router)
+    return [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+
+
+def paths() -> dict[str, Json]:
+    described: dict[str, Json] = {}
+    for route in routes():
+        for method in sorted(route.methods or ()):
+            described.setdefault(route.path, {})[method.lower()] = _operation(route, NOTES[route.name])
+    return described
+
+
+def models() -> Iterable[Any]:
+    return (route.response_model for route in routes())
+
+
+def _operation(route: APIRoute, notes: Notes) -> Json:
+    success = answers.success(notes.success, schemas.name_of(route.response_model), notes.shown, notes.headers)
+    return {
+        "operationId": notes.id,
+        "summary": notes.summary,
+        "description": f"{notes.description}\n\nNeeds the scope `{notes.scope}`.",
+        "tags": route.tags,
+        "security": [{SECURITY: [str(notes.scope)]}],
+        **({"parameters": list(notes.parameters)} if notes.parameters else {}),
+        **({"requestBody": notes.body} if notes.body else {}),
+        "responses": {"200": success, **answers.refusals(notes.refusals, replayable=notes.replayable)},
+    }
+
+
+def _query(name: str, description: str, schema: Json, **more: Any) -> Json:
+    return {"name": name, "in": "query", "description": description, "schema": schema, **more}
+
+
+LIMIT: Final = _query(
+    "limit", "How many items a page has at most.", {"type": "integer", "minimum": 1, "maximum": MOST, "default": MOST}
+)
+CURSOR: Final = _query("cursor", "Where the page begins: `next_cursor` of the page before.", {"type": "string"})
+EVENT_ID: Final[Json] = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "description": "The event's UUID.",
+    "schema": {"type": "string", "format": "uuid"},
+    "example": str(sandbox.EVENT_ID),
+}
+TOKEN: Final = _query(
+    "token",
+    "A card token, as scanned.",
+    {"type": "string", "minLength": 1},
+    required=True,
+    examples={
+        "sandbox": {"summary": "A sandbox token", "value": examples.sandbox_token("TEST_VALID")},
+        "live": {"summary": "A signed token", "value": examples.TOKEN},
+    },
+)
+# Without an example: the page would fill it in, and the second thing that somebody tries would be a reused key.
+IDEMPOTENCY_KEY: Final[Json] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": (
+        "A value of your own that is new for each scan and the same for each retry of it, such as a UUID. "
+        "A retry gets the first answer again, for at least 24 hours. Live and sandbox keys do not mix."
+    ),
+    "schema": {"type": "string", "minLength": 1, "maxLength": scan.LONGEST_RETRY_KEY},
+}
+
+# By the name of the route's function. A route without notes stops the build.
+NOTES: Final = {
+    "list_events": Notes(
+        id="list_events",
+        summary="List events",
+        description=(
+            "The published events of the key's organization, by start, a page at a time. "
+            "Follow `next_cursor`, or the `Link` header, until `has_more` is false."
+        ),
+        scope=Scope.EVENTS_READ,
+        success="A page of events.",
+        shown=examples.EVENTS,
+        refusals=(
+            InvalidRequest(f"limit is a whole number from 1 to {MOST}.", param="limit"),
+            InvalidRequest("cursor is not one that this list gave out.", param="cursor"),
+        ),
+        parameters=(LIMIT, CURSOR),
+        headers=(answers.LINK,),
+    ),
+    "event": Notes(
+        id="retrieve_event",
+        summary="Retrieve an event",
+        description="One event of the key's organization, whatever its status.",
+        scope=Scope.EVENTS_READ,
+        success="The event.",
+        shown=examples.ONE_EVENT,
+        # An id with a slash in it is another path, and there is nothing at it.
+        refusals=(EventNotFound(), NotFound()),
+        parameters=(EVENT_ID,),
+    ),
+    "verify_card": Notes(
+        id="verify_card",
+        summary="Verify a card",
+        description=(
+            "Whether a card token is good. No ticket is looked at and none is activated. "
+            "A token that is forged, foreign, expired or not a token at all is answered with 200 and `valid: false`."
+        ),
+        scope=Scope.CARDS_VERIFY,
+        success="What the token is worth.",
+        shown=examples.VERIFICATIONS,
+        refusals=(InvalidRequest("token is missing.", param="token"),),
+        parameters=(TOKEN,),
+    ),
+    "card_keys": Notes(
+        id="list_card_keys",
+        summary="List card keys",
+        description=(
+            "The public keys that verify the organization's card tokens, newest first, as a JWK set, "
+            "so that a gate can go on verifying without a network. A sandbox key gets an empty set."
+        ),
+        scope=Scope.CARDS_VERIFY,
+        success="The public keys.",
+        shown=examples.PUBLIC_KEYS,
+    ),
+    "scan": Notes(
+        id="create_scan",
+        summary="Scan a card",
+        description=(
+            "Activate the ticket that a card holds for an event. A ticket is activated exactly once: of two gates "
+            "that scan one card at the same moment, one gets 200 and the other 409.\n\n"
+            "Send an `Idempotency-Key` and repeat the call with it when no answer came, or a 429, 500 or 503.\n\n"
+            "With a sandbox key, used, expired and revoked test cards are answered with 400, "
+            "and with the same `code` as live."
+        ),
+        scope=Scope.TICKETS_ACTIVATE,
+        success="The ticket is activated.",
+        shown=examples.SCANNED,
+        refusals=(
+            InvalidRequest("Send either card_number or token.", param="card_number"),
+            InvalidRequest("event_id is not a UUID.", param="event_id"),
+            InvalidRequest("occurred_at is more than 72 hours ago.", param="occurred_at"),
+            cards.InvalidToken(),
+            RequestTooLarge(),
+            tickets.IdempotencyKeyReused(),
+            EventNotFound(),
+            EventNotActive(),
+            cards.Expired(),
+            cards.CardNotFound(),
+            cards.CardSuspended(),
+            cards.CardRevoked(),
+            tickets.TicketNotFound(),
+            tickets.TicketCancelled(),
+            examples.ALREADY_ACTIVATED,
+        ),
+        parameters=(IDEMPOTENCY_KEY,),
+        body={
+            "required": True,
+            "description": f"At most {scan.LARGEST_BODY // 1024} KiB of JSON.",
+            "content": {"application/json": {"schema": schemas.ref("ScanRequest"), "examples": examples.SCANS}},
+        },
+        headers=(answers.REPLAYED,),
+        replayable=True,
+    ),
+}

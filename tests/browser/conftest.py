@@ -1,0 +1,57 @@
+"""A real browser for the session, and visits with it."""
+
+import os
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
+
+from tests.browser.visiting import DESKTOP, TELL_VIOLATIONS, Colours, Visit, Visitor
+
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="session")
+async def browser() -> AsyncGenerator[Browser]:
+    async with async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield chromium
+        await chromium.close()
+
+
+@pytest.fixture
+async def visit(browser: Browser) -> AsyncGenerator[Visitor]:
+    """Pages of their own, in light or dark, wide or narrow; closed when the test ends."""
+    contexts: list[BrowserContext] = []
+
+    async def opened(*, colours: Colours = "light", viewport: ViewportSize = DESKTOP) -> Visit:
+        context = await browser.new_context(color_scheme=colours, viewport=viewport)
+        contexts.append(context)
+        await context.add_init_script(TELL_VIOLATIONS)
+        return Visit(await context.new_page())
+
+    yield opened
+    for context in contexts:
+        await context.close()
+
+
+@pytest.fixture
+async def page(visit: Visitor) -> Page:
+    """A page for tests that do not care about colours or size."""
+    return (await visit()).page
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pictures of the pages go; pytest keeps those of the last three runs."""
+    return tmp_path_factory.mktemp("screenshots")

@@ -1,0 +1,92 @@
+"""The reference at /docs, in a real browser, from a real service."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, ViewportSize, expect
+
+from gatepass.api.description.operations import NOTES
+from gatepass.api.description.webhooks import MESSAGES
+from gatepass.base.database import Database
+from gatepass.domain.keys import Mode
+from tests import make
+from tests.browser.visiting import DESKTOP, PHONE, Colours, Visitor
+from tests.postgres import free_port
+from tests.serving import Serving, serve
+
+pytestmark = pytest.mark.browser
+
+# Scalar is four megabytes, and CI's machines are small.
+PATIENCE = 30_000
+
+
+@pytest.fixture(scope="module")
+async def sandbox_key(db: Database) -> str:
+    house = await make.house(db)
+    return (await house.key(mode=Mode.SANDBOX)).text
+
+
+@pytest.fixture(scope="module")
+async def documented(settings_env: dict[str, str], sandbox_key: str) -> AsyncGenerator[Serving]:
+    """A service that shows a sandbox key on its pages, as `gatepass dev` does."""
+    process = serve({**settings_env, "GATEPASS_DOCS_KEY": sandbox_key}, free_port())
+    yield process
+    process.stop()
+
+
+async def drawn(page: Page, url: str) -> None:
+    await page.goto(url)
+    await expect(page.get_by_role("heading", name="Gatepass", exact=True)).to_be_visible(timeout=PATIENCE)
+    await expect(page.get_by_role("heading", name="Scans", exact=True)).to_be_attached(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_the_reference_is_drawn_from_this_service_alone(
+    visit: Visitor, documented: Serving, screenshots: Path, colours: Colours, viewport: ViewportSize
+) -> None:
+    visited = await visit(colours=colours, viewport=viewport)
+    await drawn(visited.page, documented.url + "/")
+    await visited.page.wait_for_load_state("networkidle")
+    await visited.page.screenshot(path=screenshots / f"docs-{colours}-{viewport['width']}.png")
+
+    assert visited.page.url == documented.url + "/docs"
+    assert visited.elsewhere(documented.url) == []
+    assert visited.complaints == []
+    assert await visited.page.locator(f"body.{colours}-mode").count() == 1
+    assert await visited.page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+
+
+async def test_every_operation_and_webhook_is_in_the_sidebar(visit: Visitor, documented: Serving) -> None:
+    page = (await visit()).page
+    await drawn(page, documented.url + "/docs")
+    for name in [notes.summary for notes in NOTES.values()] + [message.type for message in MESSAGES]:
+        await expect(page.get_by_role("link", name=name).first).to_be_visible()
+
+
+async def test_a_scan_can_be_tried_with_the_key_that_is_filled_in(
+    visit: Visitor, documented: Serving, sandbox_key: str, screenshots: Path
+) -> None:
+    visited = await visit()
+    page = visited.page
+    await drawn(page, documented.url + "/docs")
+    assert await page.get_by_label("Bearer Token").first.input_value() == sandbox_key
+    await page.get_by_role("link", name="Scan a card").first.click()
+    await page.locator("section[id$='POST/scan']").get_by_role("button", name="Test Request").click()
+    async with page.expect_response("**/scan") as answered:
+        await page.get_by_role("button", name="Send").first.click()
+    answer = await answered.value
+    await page.screenshot(path=screenshots / "docs-tried.png")
+
+    assert answer.status == 200
+    assert (await answer.request.all_headers())["authorization"] == f"Bearer {sandbox_key}"
+    assert visited.elsewhere(documented.url) == []
+    assert visited.complaints == []
+
+
+async def test_without_a_configured_key_none_is_filled_in(visit: Visitor, serving: Serving) -> None:
+    visited = await visit()
+    await drawn(visited.page, serving.url + "/docs")
+    assert await visited.page.get_by_label("Bearer Token").first.input_value() == ""
+    assert visited.complaints == []

@@ -1,0 +1,45 @@
+"""A visit: one page in a real browser, with every request and every complaint written down."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from playwright.async_api import ConsoleMessage, Page, Request, ViewportSize
+
+DESKTOP = ViewportSize(width=1280, height=800)
+PHONE = ViewportSize(width=390, height=844)
+
+Colours = Literal["light", "dark"]
+
+# A violation of the page's policy is an event; the console does not always tell.
+TELL_VIOLATIONS = """
+    document.addEventListener("securitypolicyviolation", (event) =>
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+"""
+
+
+@dataclass
+class Visit:
+    page: Page
+    requests: list[str] = field(default_factory=list[str])
+    complaints: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        self.page.on("request", self._requested)
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"uncaught: {error}"))
+        self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+
+    def _requested(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"{message.type}: {message.text}")
+
+    def elsewhere(self, origin: str) -> list[str]:
+        """The requests that went to anybody but `origin`."""
+        return [url for url in self.requests if not url.startswith((f"{origin}/", "data:", "blob:"))]
+
+
+Visitor = Callable[..., Awaitable[Visit]]
