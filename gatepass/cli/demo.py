@@ -15,7 +15,8 @@ from rich.text import Text
 
 from gatepass.base.settings import Settings
 from gatepass.cli import environment, reaching, trying
-from gatepass.cli.staging import Demo, UnusedCard, clear, stage
+from gatepass.cli.printing import print_whole
+from gatepass.cli.staging import Demo, clear, stage
 
 TICKETS: Final = 300
 MOST_TICKETS: Final = 10_000_000
@@ -34,7 +35,7 @@ def demo(
     """Make two demo organizations with keys, events, cards and tickets. It prints secrets: never on a live system."""
     made = uvloop.run(make(environment.read_with_vault(), count=count, reset=reset))
     if as_json:
-        print(json.dumps(asdict(made), indent=2))
+        print_whole(json.dumps(asdict(made), indent=2))
     else:
         _show(made, count, Console())
 
@@ -42,14 +43,17 @@ def demo(
 async def make(settings: Settings, *, count: int = TICKETS, reset: bool = False) -> Demo:
     async with reaching.database(settings) as db:
         if reset:
-            await clear(db)
+            with Console(stderr=True).status("Clearing the demo made earlier"):
+                await clear(db)
         with _bar(count) as loaded:
             return await stage(db, settings, count, loaded)
 
 
 class _Speed(ProgressColumn):
+    """The average since the beginning; rich's own is of the last few batches only."""
+
     def render(self, task: Task) -> Text:
-        return Text(f"{task.finished_speed or task.speed or 0:,.0f} tickets/s")
+        return Text(f"{task.completed / task.elapsed if task.elapsed else 0:,.0f} tickets/s")
 
 
 @contextmanager
@@ -69,7 +73,5 @@ def _show(made: Demo, count: int, console: Console) -> None:
     console.print(table)
     if isinstance(unused, list):
         console.print("\nThe first scan of a card opens the gate, the second does not:\n")
-        command = trying.scan_command(
-            made.base_url, made.keys["live"], made.events["published"], unused[0].card_number
-        )
+        command = trying.scan_command(made.base_url, made.keys["live"], made.events["published"], unused[0].card_number)
         console.print(command, soft_wrap=True, markup=False, highlight=False)

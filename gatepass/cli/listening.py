@@ -1,14 +1,13 @@
 """Listening: the socket is bound before anything slow begins, so that a port that is taken is told at once."""
 
 import errno
-import signal
 import socket
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, Final
 
 import uvicorn
 
+from gatepass.cli.stopping import until_told_to_stop
 from gatepass.cli.trouble import Trouble
 
 # How long answers under way may take when the process is told to stop.
@@ -33,9 +32,13 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    except OSError as error:
+        raise Trouble(_told(error, host, port)) from None
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
         bound.bind(address)
     except OSError as error:
+        bound.close()
         raise Trouble(_told(error, host, port)) from None
     return bound
 
@@ -72,15 +75,8 @@ def config(app: Any, **more: Any) -> uvicorn.Config:
     )
 
 
-def stop_like_interrupt() -> None:
-    """Let SIGTERM unwind the stack as Ctrl-C does, so that whatever was started is stopped."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-
 def run(server: uvicorn.Server, bound: socket.socket) -> None:
-    """Serve until told to stop. Being told to stop is the normal end, not an error."""
-    stop_like_interrupt()
-    with suppress(KeyboardInterrupt):
+    with until_told_to_stop():
         server.run(sockets=[bound])
 
 

@@ -14,6 +14,15 @@ from gatepass.cli.trouble import Trouble
 
 # A person waits at this end, not a gate, and a batch of the demo takes longer than a scan.
 DEADLINE: Final = 120.0
+# What an operator can mend. Any other error of PostgreSQL is a fault of ours, and its traceback is wanted.
+KNOWN: Final = (
+    asyncpg.UndefinedTableError,
+    asyncpg.UndefinedColumnError,
+    asyncpg.UndefinedFunctionError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.InsufficientPrivilegeError,
+    asyncpg.InsufficientResourcesError,
+)
 
 
 @asynccontextmanager
@@ -23,8 +32,8 @@ async def database(settings: Settings, *, deadline: float = DEADLINE) -> AsyncGe
     db = Database(url, connections=2, deadline=deadline, name="gatepass cli")
     try:
         yield db
-    except (Unavailable, Overloaded, asyncpg.PostgresError) as error:
-        raise Trouble(_told(error, url)) from error
+    except (Unavailable, Overloaded, *KNOWN) as error:
+        raise Trouble(_told(error.__cause__ or error, url)) from error
     finally:
         await db.close()
 
@@ -38,19 +47,19 @@ def where(url: str) -> str:
     return ",".join(host if host.rpartition("]")[2].count(":") else f"{host}:5432" for host in hosts.split(","))
 
 
-def _told(error: BaseException, url: str) -> str:
-    cause = error.__cause__ or error
+def _told(cause: BaseException, url: str) -> str:
     place = where(url)
     match cause:
         case asyncpg.InvalidCatalogNameError():
             name = unquote(urlsplit(url).path.lstrip("/"))
-            return f"There is no database {name} at {place}. Make it with `createdb {name}`, or mend GATEPASS_DATABASE_URL."
+            mend = f"Make it with `createdb {name}`, or mend GATEPASS_DATABASE_URL."
+            return f"There is no database {name} at {place}. {mend}"
         case asyncpg.InvalidAuthorizationSpecificationError():
             return f"PostgreSQL at {place} refuses this user. Check user and password in GATEPASS_DATABASE_URL."
-        case asyncpg.UndefinedTableError() | asyncpg.UndefinedFunctionError() | asyncpg.UndefinedColumnError():
+        case asyncpg.UndefinedTableError() | asyncpg.UndefinedColumnError() | asyncpg.UndefinedFunctionError():
             return f"The database at {place} does not have the tables of this version. Run `gatepass migrate`."
-        case asyncpg.CannotConnectNowError():
-            return f"PostgreSQL at {place} is starting up or shutting down. Try again in a moment."
+        case asyncpg.ReadOnlySQLTransactionError():
+            return f"PostgreSQL at {place} is a standby, which takes no changes. Name the primary instead."
         case asyncpg.PostgresError():
             return f"PostgreSQL at {place} says: {str(cause).splitlines()[0]}"
         case _:

@@ -13,7 +13,9 @@ from gatepass.cli import environment, listening
 
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on, above GATEPASS_HOST.")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes any that is free.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any that is free.")
+    ] = None,
 ) -> None:
     """Serve the API until told to stop."""
     settings = environment.read(host=host, port=port)

@@ -10,6 +10,7 @@ import typer
 from gatepass.base.clock import system_clock
 from gatepass.base.settings import Settings
 from gatepass.cli import environment, reaching
+from gatepass.cli.stopping import until_told_to_stop
 from gatepass.cli.trouble import Trouble
 from gatepass.domain.upkeep import Done, keep
 
@@ -23,7 +24,8 @@ def upkeep(
     settings = environment.read()
     if every is None:
         print(summary(asyncio.run(once(settings))))
-    else:
+        return
+    with until_told_to_stop():
         asyncio.run(_again_and_again(settings, every))
 
 

@@ -4,7 +4,7 @@ Tickets and cards may be ten million, so they go in batches, each in a transacti
 little and goes in one. `cli/demo.py` calls these, and no other organization is ever touched.
 """
 
-from typing import Final
+from typing import Final, LiteralString
 from uuid import UUID
 
 from gatepass.base.database import Tx
@@ -47,7 +47,7 @@ ORGANIZATIONS: Final = """
 """
 
 CLEAR_SOME_TICKETS: Final = """
-    WITH some AS (
+    WITH batch AS (
         SELECT id
           FROM ticket
          WHERE organization_id = $1
@@ -57,18 +57,18 @@ CLEAR_SOME_TICKETS: Final = """
     ),
     gone AS (
         DELETE FROM ticket t
-         USING some
+         USING batch
          WHERE t.organization_id = $1
-           AND t.id = some.id
+           AND t.id = batch.id
     )
     SELECT id
-      FROM some
+      FROM batch
      ORDER BY id DESC
      LIMIT 1
 """
 
 CLEAR_SOME_CARDS: Final = """
-    WITH some AS (
+    WITH batch AS (
         SELECT id
           FROM card
          WHERE organization_id = $1
@@ -78,24 +78,24 @@ CLEAR_SOME_CARDS: Final = """
     ),
     forgotten AS (
         DELETE FROM card_holder h
-         USING some
+         USING batch
          WHERE h.organization_id = $1
-           AND h.card_id = some.id
+           AND h.card_id = batch.id
     ),
     gone AS (
         DELETE FROM card c
-         USING some
+         USING batch
          WHERE c.organization_id = $1
-           AND c.id = some.id
+           AND c.id = batch.id
     )
     SELECT id
-      FROM some
+      FROM batch
      ORDER BY id DESC
      LIMIT 1
 """
 
 # Every tenant table, what refers to another first. A test compares this with the schema.
-CLEAR: Final = {
+CLEAR: Final[dict[str, LiteralString]] = {
     "ticket": "DELETE FROM ticket WHERE organization_id = $1",
     "card_holder": "DELETE FROM card_holder WHERE organization_id = $1",
     "card": "DELETE FROM card WHERE organization_id = $1",

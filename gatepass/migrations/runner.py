@@ -42,7 +42,7 @@ def as_sql() -> str:
     """Everything that `upgrade` would run on an empty database, for linters and database administrators."""
     out = io.StringIO()
     command.upgrade(_config(out), "head", sql=True)
-    return out.getvalue() + "\n" + "\n".join(path.read_text() for path in ROUTINES)
+    return "\n".join([out.getvalue(), *(path.read_text() for path in ROUTINES), _remembering(), ""])
 
 
 def head() -> str:
@@ -55,7 +55,11 @@ def _install_routines(connection: sa.Connection) -> None:
     for path in ROUTINES:
         for statement in statements(path.read_text()):
             connection.exec_driver_sql(statement.replace("%", "%%"))
-    connection.exec_driver_sql(f"COMMENT ON TABLE alembic_version IS '{_fingerprint()}'")
+    connection.exec_driver_sql(_remembering())
+
+
+def _remembering() -> str:
+    return f"COMMENT ON TABLE alembic_version IS '{_fingerprint()}';"
 
 
 def _fingerprint() -> str:

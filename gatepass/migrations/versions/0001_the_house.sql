@@ -122,7 +122,7 @@ CREATE TABLE ticket (
     cancelled_at timestamptz,
     cancel_reason text,
     PRIMARY KEY (organization_id, id),
-    FOREIGN KEY (organization_id, event_id) REFERENCES event (organization_id, id),
+    -- The category belongs to the event, so this is a reference to the event too.
     FOREIGN KEY (organization_id, event_id, category_id)
         REFERENCES ticket_category (organization_id, event_id, id),
     FOREIGN KEY (organization_id, card_id) REFERENCES card (organization_id, id)

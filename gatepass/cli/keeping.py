@@ -1,0 +1,57 @@
+"""What `gatepass dev` keeps in `./.gatepass` from one start to the next. Its secrets only the owner may read."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from gatepass.base import vault
+from gatepass.base.settings import Settings
+from gatepass.cli import demo, reaching
+from gatepass.domain import organizations
+
+HOME: Final = Path(".gatepass")
+POSTGRES: Final = HOME / "postgres"
+ENCRYPTION_KEY: Final = HOME / "encryption_key"
+DEMO: Final = HOME / "demo.json"
+ENVIRONMENT: Final = HOME / "dev.env"
+
+
+def encryption_key() -> str:
+    """The key that this directory's secrets are sealed with, made when there is none."""
+    if not ENCRYPTION_KEY.exists():
+        write_private(ENCRYPTION_KEY, vault.new_key())
+    return ENCRYPTION_KEY.read_text().strip()
+
+
+async def demo_of(settings: Settings, *, reset: bool) -> tuple[dict[str, Any], bool]:
+    """The demo that was made here, and whether it was made just now: at first, on `reset`, or when it is gone."""
+    kept = None if reset else await _kept_demo(settings)
+    shown = kept or asdict(await demo.make(settings, reset=reset))
+    shown["base_url"] = settings.base_url
+    write_private(DEMO, json.dumps(shown, indent=2))
+    return shown, kept is None
+
+
+async def _kept_demo(settings: Settings) -> dict[str, Any] | None:
+    with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+        kept = json.loads(DEMO.read_text())
+        organization_id = UUID(kept["organization_id"])
+        async with reaching.database(settings) as db, db.reading() as tx:
+            return kept if await organizations.find(tx, organization_id) else None
+    return None
+
+
+def write_environment(variables: Mapping[str, str]) -> None:
+    """For `source .gatepass/dev.env` in another terminal."""
+    write_private(ENVIRONMENT, "".join(f"export {name}={value}\n" for name, value in variables.items()))
+
+
+def write_private(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    path.write_text(text)

@@ -1,0 +1,59 @@
+"""Fixtures: the `gatepass` command, alone, on an empty database, or on one that is migrated."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from gatepass.base.vault import new_key
+from tests.cli.command import Command
+from tests.postgres import Cluster
+
+
+@dataclass(frozen=True)
+class Databases:
+    """As many databases as the tests ask for, each seen by one of them."""
+
+    cluster: Cluster
+    migrated: str
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def empty(self) -> str:
+        return self.cluster.create_database(self._name())
+
+    def copy(self) -> str:
+        """One that is migrated; copied, since that is quicker than migrating again."""
+        name = self._name()
+        with psycopg.connect(self.cluster.url(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {self.migrated}".encode())
+        return self.cluster.url(name)
+
+    def _name(self) -> str:
+        return f"cli_{next(self.numbers)}"
+
+
+@pytest.fixture(scope="session")
+def databases(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Databases:
+    command = Command(tmp_path_factory.mktemp("migrated"))
+    url = cluster.create_database("cli_migrated")
+    assert command.having(GATEPASS_DATABASE_URL=url)("migrate").returncode == 0
+    return Databases(cluster, "cli_migrated")
+
+
+@pytest.fixture
+def gatepass(tmp_path: Path) -> Command:
+    return Command(tmp_path, {"GATEPASS_METRICS_PORT": "0"})
+
+
+@pytest.fixture
+def on_empty_database(gatepass: Command, databases: Databases) -> Command:
+    return gatepass.having(GATEPASS_DATABASE_URL=databases.empty(), GATEPASS_ENCRYPTION_KEYS=new_key())
+
+
+@pytest.fixture
+def on_database(gatepass: Command, databases: Databases) -> Command:
+    """On a migrated database."""
+    return gatepass.having(GATEPASS_DATABASE_URL=databases.copy(), GATEPASS_ENCRYPTION_KEYS=new_key())

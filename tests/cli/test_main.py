@@ -1,0 +1,32 @@
+from gatepass import __version__
+from gatepass.base.vault import Vault
+from tests.cli.command import Command
+
+COMMANDS = ("dev", "demo", "doctor", "serve", "migrate", "upkeep", "secret")
+
+
+def test_help_names_every_command(gatepass: Command) -> None:
+    told = gatepass("--help")
+    assert told.returncode == 0
+    assert [name for name in COMMANDS if name not in told.stdout] == []
+
+
+def test_no_command_is_answered_with_help(gatepass: Command) -> None:
+    told = gatepass()
+    assert told.returncode == 2
+    assert "dev" in told.stdout + told.stderr
+
+
+def test_the_version(gatepass: Command) -> None:
+    assert gatepass("--version").stdout == f"gatepass {__version__}\n"
+
+
+def test_a_secret_is_a_line_for_the_environment_and_seals(gatepass: Command) -> None:
+    name, _, key = gatepass("secret").stdout.strip().partition("=")
+    assert name == "GATEPASS_ENCRYPTION_KEYS"
+    vault = Vault([key])
+    assert vault.open(vault.seal(b"hush", "here"), "here") == b"hush"
+
+
+def test_every_secret_is_new(gatepass: Command) -> None:
+    assert gatepass("secret").stdout != gatepass("secret").stdout
