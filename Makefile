@@ -23,15 +23,15 @@ dev:  ## run everything on this machine
 
 .PHONY: test
 test:  ## the quick tests, on PostgreSQL 18
-	$(BIN)/pytest -q -m "not slow and not browser"
+	$(BIN)/pytest -q -n 2 -m "not slow and not browser"
 
 .PHONY: test-15
 test-15:  ## the quick tests, on Debian's PostgreSQL 15
-	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -m "not slow and not browser"
+	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -n 2 -m "not slow and not browser"
 
 .PHONY: slow
 slow:  ## the long tests: the state machine, kills, fuzzing
-	$(BIN)/pytest -q -m "slow and not browser"
+	$(BIN)/pytest -q -n 2 -m "slow and not browser"
 
 .PHONY: browser
 browser:  ## the pages in a real browser

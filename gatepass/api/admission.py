@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request
 
-from gatepass.api.call import Call
+from gatepass.api.call import UNKNOWN_PATH, Call
 from gatepass.api.gatehouse import Gatehouse
 from gatepass.domain import keys
 from gatepass.domain.keys import Caller, DeadKey, InvalidKey, Mode, Scope
@@ -82,4 +82,5 @@ def needs(scope: Scope) -> Any:
 
 def route_path(request: Request) -> str:
     """The route's template under the base path: `/events/{id}`, never what was asked for."""
-    return request.scope["route"].path.removeprefix(request.app.state.base_path)
+    route = request.scope.get("route")
+    return UNKNOWN_PATH if route is None else route.path.removeprefix(request.app.state.base_path)

@@ -2,15 +2,17 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from gatepass import __version__
 from gatepass.api import card, docs, events, health, scan
-from gatepass.api.admission import admit, call_of, house_of
+from gatepass.api.admission import admit, call_of, house_of, route_path
 from gatepass.api.errors import InternalError, MethodNotAllowed, NotFound, answer
 from gatepass.api.gatehouse import Gatehouse
 from gatepass.api.reception import Reception
@@ -19,6 +21,8 @@ from gatepass.base.refusals import InvalidRequest, Refusal
 from gatepass.base.settings import BASE_PATH, Settings
 
 __all__ = ["Gatehouse", "create_app"]
+
+HUNG_UP: Final = 499
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> Reception:
@@ -45,6 +49,8 @@ def routes(house: Gatehouse) -> FastAPI:
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _no_such_route)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(Exception, _broken)
     return app
 
 
@@ -63,6 +69,16 @@ async def _refused(request: Request, refusal: Exception) -> Response:
     return answer(refusal, call.caller.mode if call.caller else None)
 
 
+async def _broken(request: Request, _error: Exception) -> Response:
+    """A fault of ours. Starlette raises it again after this answer, and reception logs it."""
+    return await _refused(request, InternalError())
+
+
+async def _gone(_request: Request, _error: Exception) -> Response:
+    """The caller hung up in the middle of its request. Nobody reads this; the audit does."""
+    return Response(status_code=HUNG_UP)
+
+
 async def _not_understood(request: Request, _error: Exception) -> Response:
     return await _refused(request, InvalidRequest())
 
@@ -72,6 +88,7 @@ async def _no_such_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
     refusal = {404: NotFound, 405: MethodNotAllowed}.get(error.status_code, InternalError)()
     if request.url.path.startswith(BASE_PATH + "/"):
+        call_of(request).path = route_path(request)
         try:
             await admit(house_of(request), call_of(request), request.headers.get("authorization"), None)
         except Refusal as earlier:

@@ -12,6 +12,8 @@ from gatepass.domain.keys import Address, Caller
 from gatepass.domain.limits import Standing
 
 UNKNOWN_PATH: Final = "(unknown)"
+# A little over half an hour: the audit's column holds that, and room for what the statement adds.
+LONGEST_US: Final = 2_000_000_000
 
 
 @dataclass(slots=True)
@@ -34,7 +36,7 @@ class Call:
         return request_text(self.id)
 
     def elapsed_us(self) -> int:
-        return int((time.perf_counter() - self.began) * 1_000_000)
+        return min(int((time.perf_counter() - self.began) * 1_000_000), LONGEST_US)
 
     def is_change(self) -> bool:
         """Whether the call wanted to change something; its audit row is then written before the answer."""

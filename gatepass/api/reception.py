@@ -46,10 +46,11 @@ class Reception:
                 await self._app(scope, receive, send_on)
             except Exception:
                 log.exception("unhandled", request_id=call.request_id, path=call.path)
-                if call.status:
+                if not call.status:
+                    call.code = InternalError.code
+                    await answer(InternalError())(scope, receive, send_on)
+                elif call.status != 500:  # broken in the middle of an answer: the connection must go
                     raise
-                call.code = InternalError.code
-                await answer(InternalError())(scope, receive, send_on)
         self._tell(call)
 
     async def _audit(self, call: Call) -> None:

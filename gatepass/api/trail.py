@@ -87,7 +87,7 @@ class Trail:
             except (Unavailable, Overloaded):
                 await self._wait_for_the_database()
             except Exception:
-                log.exception("audit rows could not be written")
+                log.exception("the trail stumbled")
                 await self._wait_for_the_database()
 
     async def _wait_for_the_database(self) -> None:
@@ -99,14 +99,29 @@ class Trail:
     async def _write_some(self) -> None:
         batch, used = self._waiting[:BATCH], self._used
         self._urgent.clear()
-        async with self._db.transaction() as tx:
-            if batch:
-                await audit.write(tx, [row for row, _ in batch])
+        await self._write([row for row, _ in batch])
         del self._waiting[: len(batch)]
         self._release(batch)
         await self._write_used(used)
         if not self._waiting and not self._used:
             self._something.clear()
+
+    async def _write(self, rows: list[audit.Call]) -> None:
+        """Write these. If they cannot be written, write their halves, until only the culprit is given up."""
+        if not rows:
+            return
+        try:
+            async with self._db.transaction() as tx:
+                await audit.write(tx, rows)
+        except (Unavailable, Overloaded):
+            raise
+        except Exception:
+            if len(rows) > 1:
+                await self._write(rows[: len(rows) // 2])
+                await self._write(rows[len(rows) // 2 :])
+                return
+            self._metrics.audit_lost.inc()
+            log.exception("an audit row cannot be written", request_id=rows[0].id.hex)
 
     def _release(self, rows: list[Waiting]) -> None:
         for _, written in rows:

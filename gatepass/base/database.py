@@ -27,9 +27,15 @@ PATIENCE: Final = 0.5
 SYNC_WAIT_CANCELLED: Final = "01000"
 
 
-# PostgreSQL is there but cannot serve this now: a lock is not to be had, it fails over, it has no room.
+# asyncpg says InternalClientError when it is spoken to in the middle of a goodbye.
+LOST: Final = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    ConnectionError,
+)
+# PostgreSQL is there but cannot serve this now: it fails over, it has no room, others were quicker.
 PASSING_TROUBLE: Final = (
-    asyncpg.LockNotAvailableError,
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
     asyncpg.ReadOnlySQLTransactionError,
@@ -134,10 +140,15 @@ class Database:
         try:
             link = await self._connected()
             yield link
-        except (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, ConnectionError) as lost:
+        except LOST as lost:
             raise Unavailable from lost
-        except PASSING_TROUBLE as busy:
-            raise Unavailable from busy
+        except asyncpg.LockNotAvailableError as held:
+            raise Unavailable from held
+        except PASSING_TROUBLE as trouble:
+            # The next session may be with another server, which can.
+            if link is not None:
+                link.terminate()
+            raise Unavailable from trouble
         finally:
             if link is not None and not link.is_closed() and not link.is_in_transaction():
                 self._idle.append(link)

@@ -19,24 +19,35 @@ def _without_secrets(_logger: object, _method: str, event: structlog.typing.Even
 
 
 def configure(level: str, style: str) -> None:
-    processors: list[Any] = [
+    """Our own lines and those of the libraries, alike."""
+    renderer: Any = structlog.processors.JSONRenderer()
+    if style != "json":
+        # The plain traceback: the other one shows local variables, and a key may be among them.
+        renderer = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
+    shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _without_secrets,
         structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer()
-        if style == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
     ]
     number = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
-        processors=processors,
+        processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(level=max(number, logging.WARNING), stream=sys.stderr, format="%(message)s", force=True)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
 
 
 def logger(name: str) -> structlog.typing.FilteringBoundLogger:

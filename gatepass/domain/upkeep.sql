@@ -10,6 +10,7 @@ DECLARE
     starts timestamptz;
     piece text;
 BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('history'), hashtext(p_history));  -- one keeper at a time
     SELECT h.step, h.ahead INTO STRICT step, ahead FROM history h WHERE h.name = p_history;
     FOR n IN 0..ahead LOOP
         starts := date_bin(step, p_at, timestamptz '2001-01-01 00:00:00+00') + n * step;
@@ -34,6 +35,7 @@ RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     piece text;
 BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('history'), hashtext(p_history));  -- one keeper at a time
     SELECT child.relname INTO piece
       FROM pg_inherits i
       JOIN pg_class child ON child.oid = i.inhrelid

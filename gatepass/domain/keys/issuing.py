@@ -75,7 +75,7 @@ async def revoke(tx: Tx, organization_id: UUID, key_id: UUID, *, by: str, at: da
 
 
 async def mark_used(tx: Tx, used: Mapping[tuple[UUID, UUID], tuple[datetime, Address | None]]) -> None:
-    """Remember when and from where keys were last used; gathered by the door, a minute is exact enough."""
+    """Remember when and from where keys were last used. A key that somebody holds is passed over."""
     await tx.run(
         MARK_USED,
         [organization_id for organization_id, _ in used],
@@ -108,9 +108,12 @@ EXISTS: Final = """
 
 MARK_USED: Final = """
     UPDATE api_key k
-       SET last_used_at = u.at, last_used_from = u.address
-      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::inet[]) u (organization_id, id, at, address)
-     WHERE k.organization_id = u.organization_id
-       AND k.id = u.id
-       AND (k.last_used_at IS NULL OR k.last_used_at < u.at)
+       SET last_used_at = free.at, last_used_from = free.address
+      FROM (SELECT f.organization_id, f.id, u.at, u.address
+              FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::inet[]) u (organization_id, id, at, address)
+              JOIN api_key f ON f.organization_id = u.organization_id AND f.id = u.id
+               FOR NO KEY UPDATE OF f SKIP LOCKED) free
+     WHERE k.organization_id = free.organization_id
+       AND k.id = free.id
+       AND (k.last_used_at IS NULL OR k.last_used_at < free.at)
 """

@@ -1,0 +1,46 @@
+"""Every endpoint, from the application itself, so that one which is added later is tested too."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx2
+
+from gatepass.api.app import create_app
+from gatepass.base.settings import BASE_PATH, Settings
+
+# What a call to an endpoint needs to be a good one, where that is more than nothing.
+QUERIES: Final = {"/card/verify": {"token": "SVC1.TEST_VALID.0.0"}}
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    method: str
+    path: str
+
+    async def call(self, client: httpx2.AsyncClient, **options: Any) -> httpx2.Response:
+        """A call that is well-formed and names nothing that exists."""
+        if self.method in ("POST", "PUT", "PATCH") and "content" not in options:
+            options.setdefault("json", {"event_id": str(uuid4()), "card_number": "SVC 0000 0000 0000"})
+        options.setdefault("params", QUERIES.get(self.path, {}))
+        return await client.request(self.method, self.path.replace("{id}", str(uuid4())), **options)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+def _endpoints() -> tuple[Endpoint, ...]:
+    app: Any = create_app(Settings())._app
+    return tuple(
+        Endpoint(method.upper(), path.removeprefix(BASE_PATH))
+        for path, methods in app.openapi()["paths"].items()
+        for method in methods
+    )
+
+
+ENDPOINTS: Final = _endpoints()
+SCAN: Final = Endpoint("POST", "/scan")
+# Under the API these are calls too: they need a key, count, and are audited.
+UNKNOWN_PATH: Final = Endpoint("GET", "/nowhere")
+WRONG_METHOD: Final = Endpoint("DELETE", "/events")
+ALL: Final = (*ENDPOINTS, UNKNOWN_PATH, WRONG_METHOD)

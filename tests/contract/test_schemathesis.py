@@ -1,0 +1,166 @@
+"""The interface description holds: thousands of made-up calls to real processes, each answer checked against it."""
+
+import json
+from collections import Counter
+from collections.abc import Generator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gatepass.base.database import Database
+from gatepass.domain import sandbox, tickets
+from gatepass.domain.cards import CardStatus
+from gatepass.domain.events import EventStatus
+from gatepass.domain.keys import Mode
+from tests import make
+from tests.contract import fuzz
+from tests.postgres import free_port
+from tests.serving import Serving, serve
+
+pytestmark = pytest.mark.slow
+
+# For each operation and phase; together, in both modes, there are then more than LEAST_CASES.
+CASES = 300
+LEAST_CASES = 5_000
+LONGEST_SECONDS = 240
+
+
+@pytest.fixture(scope="module")
+def proxied(settings_env: dict[str, str]) -> Generator[Serving]:
+    """A process that believes what we say about where calls come from."""
+    process = serve({**settings_env, "GATEPASS_TRUSTED_PROXIES": "127.0.0.1/32"}, free_port())
+    yield process
+    process.stop()
+
+
+generated: Counter[Mode] = Counter()
+took: Counter[Mode] = Counter()
+
+
+async def furnished(house: make.House, serving: Serving, key: str) -> fuzz.Real:
+    """Cards for everything that a gate can be told, and pages to turn."""
+    unused = [await house.card() for _ in range(60)]
+    suspended, revoked, no_ticket = await house.card(), await house.card(), await house.card(with_ticket=False)
+    await house.move_card(suspended, CardStatus.SUSPENDED)
+    await house.move_card(revoked, CardStatus.REVOKED)
+    cancelled = await house.card(with_ticket=False)
+    ticket_id = await house.ticket(cancelled)
+    async with house.db.transaction() as tx:
+        await tickets.cancel(tx, house.id, ticket_id, by=make.BY, at=make.now(), reason="test")
+    draft = await house.event(status=EventStatus.DRAFT)
+    pages = [await house.event(starts_in=timedelta(days=days)) for days in (1, 2, 3)]
+    async with serving.client(key) as client:
+        cursors = [(await client.get("/events", params={"limit": limit})).json()["next_cursor"] for limit in (1, 2, 3)]
+    special = [suspended, revoked, no_ticket, cancelled]
+    return fuzz.Real(
+        events=[str(house.event_id), str(house.event_id), str(draft), str(pages[0])],
+        card_numbers=[card.number for card in (*unused[:30], *special)],
+        tokens=[
+            *(house.token(card) for card in (*unused[30:], *special)),
+            *(house.token(card, valid_for=timedelta(seconds=-1)) for card in unused[:5]),
+        ],
+        cursors=cursors,
+    )
+
+
+IN_SANDBOX = fuzz.Real(
+    events=[str(sandbox.EVENT_ID)],
+    card_numbers=list(sandbox.CARDS),
+    tokens=[f"SVC1.{name}.0.0" for name in sandbox.CARDS],
+    cursors=["MTkwNzc3NjgwMDAwMDAwMC4wMDAwMDAwMC0wMDAwLTAwMDAtMDAwMC0wMDAwMDAwMGU3ZTc"],
+)
+
+# What must have been answered at least once: otherwise the calls did not get far enough to mean anything.
+ANSWERS = {
+    Mode.LIVE: {
+        (200, None),
+        (400, "invalid_request"),
+        (400, "invalid_token"),
+        (404, "event_not_found"),
+        (404, "card_not_found"),
+        (404, "ticket_not_found"),
+        (405, "method_not_allowed"),
+        (409, "already_activated"),
+        (410, "expired"),
+        (422, "event_not_active"),
+        (422, "card_suspended"),
+        (422, "card_revoked"),
+        (422, "ticket_cancelled"),
+        (422, "idempotency_key_reused"),
+    },
+    Mode.SANDBOX: {
+        (200, None),
+        (400, "invalid_request"),
+        (400, "invalid_token"),
+        (400, "already_activated"),
+        (400, "expired"),
+        (400, "card_revoked"),
+        (404, "event_not_found"),
+        (404, "card_not_found"),
+        (405, "method_not_allowed"),
+        (422, "idempotency_key_reused"),
+    },
+}
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+async def test_every_answer_is_as_described(
+    mode: Mode, proxied: Serving, house: make.House, db: Database, tmp_path: Path
+) -> None:
+    key = await house.key(mode=mode, rate=100_000)
+    real = await furnished(house, proxied, key.text) if mode is Mode.LIVE else IN_SANDBOX
+    report, printed = fuzz.run(proxied.base_url, key.text, real, tmp_path, cases=CASES)
+    print(printed)
+    assert report["failures"] == [], printed
+    assert report["errors"] == [], printed
+    assert report["complete"], printed
+    assert {name: phase["status"] for name, phase in report["phases"].items()} == dict.fromkeys(
+        ("examples", "coverage", "fuzzing", "stateful"), "success"
+    )
+    generated[mode], took[mode] = report["test_cases"]["generated"], report["running_time"]
+    assert ANSWERS[mode] - await answered(db, house, mode) == set()
+    assert [line for line in proxied.lines if '"level": "error"' in line or "Traceback" in line] == []
+
+
+async def answered(db: Database, house: make.House, mode: Mode) -> set[tuple[int, str | None]]:
+    """Every status and code that was sent, as the audit tells."""
+    async with db.reading() as tx:
+        rows = await tx.rows(
+            "SELECT DISTINCT status, code FROM audit WHERE organization_id = $1 AND mode = $2", house.id, mode
+        )
+    return {(row["status"], row["code"]) for row in rows}
+
+
+def test_there_were_enough_cases_and_they_took_no_longer_than_allowed() -> None:
+    print(f"{generated.total()} cases in {took.total():.0f} s, seed {fuzz.SEED}")
+    assert set(generated) == set(Mode), "run this file as a whole"
+    assert generated.total() >= LEAST_CASES
+    assert took.total() <= LONGEST_SECONDS
+
+
+async def test_a_description_that_lies_is_found_out(proxied: Serving, house: make.House, tmp_path: Path) -> None:
+    """One lie for each check that matters most; all of them at once, because starting takes the time."""
+    key = await house.key(mode=Mode.SANDBOX, rate=100_000)
+    async with proxied.client() as client:
+        lying = (await client.get("/openapi.json")).json()
+    events, event, schemas = lying["paths"]["/events"], lying["paths"]["/events/{id}"], lying["components"]["schemas"]
+    del event["get"]["responses"]["404"]
+    events["get"]["parameters"][0]["schema"]["maximum"] = 10
+    schemas["EventList"]["properties"]["has_more"] = {"type": "string"}
+    schemas["ScanRequest"]["properties"]["event_id"] = {"type": "string"}
+    lying["paths"]["/card/keys"]["get"]["responses"]["200"]["headers"]["x-request-id"] = {
+        "required": True,
+        "schema": {"type": "string", "maxLength": 5},
+    }
+    description = tmp_path / "openapi.json"
+    description.write_text(json.dumps(lying))
+    report, printed = fuzz.run(proxied.base_url, key.text, IN_SANDBOX, tmp_path, cases=20, description=description)
+    found = {(failure["type"], operation) for failure in report["failures"] for operation in failure["operations"]}
+    assert found >= {
+        ("UndefinedStatusCode", "GET /events/{id}"),
+        ("AcceptedNegativeData", "GET /events"),
+        ("JsonSchemaError", "GET /events"),
+        ("JsonSchemaError", "GET /card/keys"),
+    }, printed
+    assert "RejectedPositiveData" in {kind for kind, _ in found}, printed
