@@ -4,6 +4,7 @@ Pure ASGI: nothing between the server and the routes costs more than it must.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Final
 
@@ -39,7 +40,9 @@ class Reception:
                 call.status = message["status"]
                 _add_headers(call, MutableHeaders(scope=message))
                 await self._audit(call)
-            await send(message)
+            # uvloop raises when the caller has hung up; that is not our fault, and nobody is left to tell.
+            with suppress(RuntimeError, OSError):
+                await send(message)
 
         with self.house.metrics.in_flight.track_inprogress():
             try:

@@ -97,7 +97,7 @@ class Trail:
         await asyncio.sleep(GATHERING)
 
     async def _write_some(self) -> None:
-        batch, used = self._waiting[:BATCH], self._used
+        batch, used = self._waiting[:BATCH], dict(self._used)
         self._urgent.clear()
         await self._write([row for row, _ in batch])
         del self._waiting[: len(batch)]
@@ -131,7 +131,7 @@ class Trail:
     async def _write_used(self, used: dict[tuple[UUID, UUID], tuple[datetime, Address | None]]) -> None:
         if not used:
             return
-        self._used = {}
         async with self._db.transaction() as tx:
             await keys.mark_used(tx, used)
+        self._used = {key: use for key, use in self._used.items() if used.get(key) is not use}
         self._used_written |= {key: at for key, (at, _) in used.items()}

@@ -141,6 +141,8 @@ class Database:
             link = await self._connected()
             yield link
         except LOST as lost:
+            if link is not None:
+                link.terminate()
             raise Unavailable from lost
         except asyncpg.LockNotAvailableError as held:
             raise Unavailable from held

@@ -220,6 +220,7 @@ async def test_many_requests_in_one_breath(serving: Serving, headers: bytes) -> 
     await assert_unharmed(serving, since)
 
 
+# Two times in three; not strict for that.
 async def test_many_requests_in_one_breath_and_then_nobody(serving: Serving, house: House, headers: bytes) -> None:
     since = len(serving.lines)
     async with wire(serving) as line:

@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -421,6 +421,10 @@ class Turnstile(RuleBasedStateMachine):
         """Twice in one batch: the same card and, where there is one, the same retry key."""
         self._scan(wanted * 2)
         return multiple(*wanted)
+
+    @rule(wanted=intents(), card=st.sampled_from(CARDS), key=st.sampled_from(["k1", "k2", "k3", "k4"]))
+    def scan_two_cards_under_one_key(self, wanted: Intent, card: int, key: str) -> None:
+        self._scan([replace(wanted, retry_key=key), replace(wanted, retry_key=key, card=card)])
 
     def _scan(self, wanted: list[Intent]) -> None:
         at = self._tick()

@@ -26,8 +26,6 @@ from tests.serving import Serving, serve
 
 pytestmark = pytest.mark.slow
 
-# Now and then only, so it cannot be strict.
-
 # After it is there again, the first good answer has to come within this.
 BACK_WITHIN = 2.0
 CONNECTIONS = Settings.model_fields["database_connections"].default
