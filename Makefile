@@ -42,6 +42,10 @@ acceptance:  ## the public contract from outside, on PostgreSQL 15 and 18
 	$(BIN)/python -m tests.contract.acceptance --postgres 15 $(ACCEPTANCE)
 	$(BIN)/python -m tests.contract.acceptance --postgres 18 $(ACCEPTANCE)
 
+.PHONY: bench
+bench:  ## scans a second against bare PostgreSQL, in one run; needs wrk
+	$(BIN)/python -m bench.scan
+
 .PHONY: check
 check: check-code check-sql check-openapi  ## lint, types, imports, migrations, interface description
 

@@ -6,11 +6,13 @@ standby makes it visible before it is replicated, and a retry would then be told
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import fields
 from enum import Enum
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar, get_type_hints
+from weakref import WeakKeyDictionary
 
 import asyncpg
 from asyncpg.connection import Connection
@@ -23,6 +25,9 @@ Link: TypeAlias = "Connection[Row]"
 
 # A wait longer than this means that calls arrive faster than they are answered; queueing would only hide it.
 PATIENCE: Final = 0.5
+# Plans live with their connection, and one that was made while a table was empty is bad once it is full. Until
+# autovacuum has looked at the table, this is what ends it.
+LIFETIME: Final = 60.0
 # What PostgreSQL says when a commit returned although no standby has it.
 SYNC_WAIT_CANCELLED: Final = "01000"
 
@@ -100,6 +105,7 @@ class Database:
         self._name = name
         self._free = asyncio.Semaphore(connections)
         self._idle: list[Link] = []
+        self._born: WeakKeyDictionary[Link, float] = WeakKeyDictionary()
         self._unreplicated: set[int] = set()
 
     async def close(self) -> None:
@@ -161,8 +167,11 @@ class Database:
     async def _connected(self) -> Link:
         while self._idle:
             link = self._idle.pop()
-            if not link.is_closed():
+            if link.is_closed():
+                continue
+            if time.monotonic() - self._born[link] < LIFETIME:
                 return link
+            await link.close(timeout=self._deadline)
         try:
             link = await asyncpg.connect(
                 self._url, timeout=self._deadline, server_settings={"application_name": self._name}
@@ -170,6 +179,7 @@ class Database:
         except (OSError, TimeoutError, asyncpg.PostgresError) as unreachable:
             raise Unavailable from unreachable
         link.add_log_listener(self._heard)
+        self._born[link] = time.monotonic()
         return link
 
     def _heard(self, link: object, message: asyncpg.PostgresLogMessage) -> None:

@@ -15,6 +15,7 @@ from nacl.bindings import (
     crypto_aead_xchacha20poly1305_ietf_decrypt,
     crypto_aead_xchacha20poly1305_ietf_encrypt,
 )
+from nacl.exceptions import CryptoError
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 24
@@ -22,7 +23,7 @@ FINGERPRINT_BYTES: Final = 4
 
 
 class VaultLocked(Exception):  # noqa: N818
-    """None of the configured encryption keys opens this secret."""
+    """None of the configured encryption keys opens this secret, or it belongs to another row."""
 
 
 def new_key() -> str:
@@ -48,7 +49,10 @@ class Vault:
             raise VaultLocked
         nonce = box[FINGERPRINT_BYTES : FINGERPRINT_BYTES + NONCE_BYTES]
         sealed = box[FINGERPRINT_BYTES + NONCE_BYTES :]
-        return crypto_aead_xchacha20poly1305_ietf_decrypt(sealed, context.encode(), nonce, key)
+        try:
+            return crypto_aead_xchacha20poly1305_ietf_decrypt(sealed, context.encode(), nonce, key)
+        except (CryptoError, TypeError, ValueError):
+            raise VaultLocked from None
 
 
 def _fingerprint(key: bytes) -> bytes:

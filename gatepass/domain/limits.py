@@ -15,6 +15,10 @@ from gatepass.base.refusals import Refusal
 MOST_BUCKETS: Final = 50_000
 
 
+# Who waits exactly as long as told may find a token short by the last bit of a float.
+ROUNDING: Final = 1e-9
+
+
 class RateLimited(Refusal):
     """Too many calls with this API key. Slow down and try again."""
 
@@ -63,9 +67,9 @@ class Buckets:
     def take(self, whose: Hashable, policy: Policy, now: float) -> Standing:
         """Take one token, if there is one."""
         tokens = self._level(whose, policy, now)
-        allowed = tokens >= 1
+        allowed = tokens >= 1 - ROUNDING
         if allowed:
-            tokens -= 1
+            tokens = max(0.0, tokens - 1)
         self._levels[whose] = (tokens, now)
         self._levels.move_to_end(whose)
         if len(self._levels) > self._most:

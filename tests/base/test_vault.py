@@ -16,7 +16,7 @@ def test_what_is_sealed_opens_in_the_same_place(secret: bytes, place: str) -> No
     vault = Vault([NEW])
     box = vault.seal(secret, place)
     assert vault.open(box, place) == secret
-    with pytest.raises(CryptoError):
+    with pytest.raises(VaultLocked):
         vault.open(box, place + "x")
 
 

@@ -59,7 +59,9 @@ def written(prefix: str, serial: int) -> str:
 
 def read(typed: str) -> str:
     """What somebody typed, as it is stored. What cannot be a card number is returned as it came, and found nowhere."""
-    found = TYPED.fullmatch(typed.strip().upper().translate(SEPARATORS))
+    # Only ASCII has one upper case: elsewhere `ß` becomes `SS`.
+    bare = typed.strip().translate(SEPARATORS)
+    found = TYPED.fullmatch(bare.upper()) if bare.isascii() else None
     if found is None:
         return typed
     prefix, digits = found.groups()

@@ -21,6 +21,11 @@ THOUSANDTHS: Final = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
 TEN_THOUSANDTHS: Final = frozenset("CLF UYW".split())
 
 
+LARGEST: Final = 10**12
+# What Decimal carries without rounding.
+PRECISION: Final = 28
+
+
 def exponent(currency: str) -> int:
     """How many decimal places the currency has: JPY 0, EUR 2, KWD 3."""
     if currency in NO_MINOR_UNIT:
@@ -33,6 +38,8 @@ def exponent(currency: str) -> int:
 def to_minor(price: Decimal, currency: str) -> int:
     if currency not in CURRENCIES:
         raise InvalidRequest(f"{currency} is not an ISO 4217 currency.", param="currency")
+    if not price.is_finite() or not 0 <= price <= LARGEST or len(price.as_tuple().digits) > PRECISION:
+        raise InvalidRequest("A price is not negative, and has at most 28 digits.", param="price")
     minor = price.scaleb(exponent(currency))
     if minor != minor.to_integral_value():
         raise InvalidRequest(f"{currency} has {exponent(currency)} decimal places.", param="price")

@@ -68,6 +68,7 @@ CREATE TABLE event (
 );
 
 CREATE INDEX event_published ON event (organization_id, starts_at, id) WHERE status = 'published';
+CREATE INDEX event_cancelled ON event (organization_id, id) WHERE status = 'cancelled';
 CREATE INDEX event_to_end ON event (ends_at) WHERE status = 'published';
 
 CREATE TABLE ticket_category (
@@ -130,7 +131,7 @@ CREATE TABLE ticket (
 
 CREATE UNIQUE INDEX ticket_in_use ON ticket (organization_id, event_id, card_id) WHERE cancelled_at IS NULL;
 CREATE INDEX ticket_cancelled ON ticket (organization_id, event_id, card_id) WHERE cancelled_at IS NOT NULL;
-CREATE INDEX ticket_of_card ON ticket (organization_id, card_id);
+CREATE INDEX ticket_of_card ON ticket (organization_id, card_id, event_id);
 
 -- What was answered under an Idempotency-Key. Rows are unique over their whole life, so they are not
 -- partitioned by time but by generation: new ones go to the current one, the one before is still

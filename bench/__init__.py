@@ -1,0 +1,1 @@
+"""What is measured, against what, in one command each. See README.md."""

@@ -1,0 +1,71 @@
+"""Bare pgbench, calling the statement that the API calls: what PostgreSQL can do when nothing stands before it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from bench.measure import Slice
+from tests.postgres import Cluster
+
+STATUSES = '{"live": {"activated": 200}}'
+
+ONE = f"""
+\\set n :first + :i * :clients + :client_id
+\\set i :i + 1
+SELECT 1 / (v.verdict = 'activated')::int
+  FROM bench_card b,
+       activate_scans(
+           now(), '{STATUSES}', ARRAY[gen_random_uuid()], ARRAY[b.organization_id], ARRAY['live'], ARRAY[b.key_id],
+           ARRAY['127.0.0.1'::inet], ARRAY[0], ARRAY[gen_random_uuid()], ARRAY[gen_random_uuid()],
+           ARRAY[b.event_id], ARRAY[b.number], ARRAY[false], ARRAY['North 2'], ARRAY['scanner-7'],
+           ARRAY[NULL::timestamptz], ARRAY[NULL::jsonb]) v
+ WHERE b.n = :n::bigint;
+"""
+
+MANY = f"""
+\\set n :first + (:i * :clients + :client_id) * :size
+\\set i :i + 1
+SELECT 1 / (count(*) FILTER (WHERE v.verdict = 'activated') = :size::bigint)::int
+  FROM (SELECT array_agg(gen_random_uuid()) AS request, array_agg(organization_id) AS organization,
+               array_agg('live'::text) AS mode, array_agg(key_id) AS key, array_agg('127.0.0.1'::inet) AS address,
+               array_agg(0) AS elapsed, array_agg(gen_random_uuid()) AS retry,
+               array_agg(gen_random_uuid()) AS fingerprint, array_agg(event_id) AS event, array_agg(number) AS number,
+               array_agg(false) AS expired, array_agg('North 2'::text) AS gate,
+               array_agg('scanner-7'::text) AS scanner, array_agg(NULL::timestamptz) AS occurred,
+               array_agg(NULL::jsonb) AS given
+          FROM bench_card WHERE n >= :n::bigint AND n < :n::bigint + :size::bigint) b,
+       activate_scans(now(), '{STATUSES}', request, organization, mode, key, address, elapsed, retry,
+                      fingerprint, event, number, expired, gate, scanner, occurred, given) v;
+"""
+
+DONE = re.compile(r"number of transactions actually processed: (\d+)")
+MEAN = re.compile(r"latency average = ([\d.]+) ms")
+FAILED = re.compile(r"number of failed transactions: (\d+)")
+
+
+def pgbench(cluster: Cluster, folder: Path, first: int, seconds: float, clients: int, size: int) -> Slice:
+    """Activate for some seconds, `size` tickets a transaction, from the `first` on."""
+    script = folder / "bare.sql"
+    script.write_text(ONE if size == 1 else MANY)
+    variables = {"first": first, "i": 0, "clients": clients, "size": size}
+    command = [
+        str(cluster.binaries / "pgbench"), "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)),
+        "-T", str(int(seconds)), "-f", str(script), "-h", "127.0.0.1", "-p", str(cluster.port), "-U", "postgres",
+        *(part for name, value in variables.items() for part in ("-D", f"{name}={value}")), "bench",
+    ]  # fmt: skip
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    if ran.returncode:
+        raise AssertionError(ran.stderr[-2000:])
+    said = ran.stdout
+    transactions = int(_found(DONE, said))
+    mean_us = float(_found(MEAN, said)) * 1000
+    # Clients do not advance in step, so leave room behind the quickest of them.
+    used = int(transactions * size * 1.5) + 200 * clients * size
+    return Slice(transactions * size, seconds, mean_us, None, None, int(_found(FAILED, said)), used)
+
+
+def _found(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    if found is None:
+        raise AssertionError(text)
+    return found[1]

@@ -1,0 +1,47 @@
+"""A PostgreSQL of the bench's own, durable as in production, and the API processes in front of it."""
+
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+
+from gatepass.base.vault import new_key
+from gatepass.migrations import runner
+from tests.postgres import Cluster, free_port, start_cluster
+from tests.serving import Serving, serve
+
+# Checkpoints are kept out of the slices, so that no slice pays for another's.
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "max_connections": "200",
+    "shared_buffers": "2GB",
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    "checkpoint_timeout": "1h",
+    "max_wal_size": "30GB",
+}
+
+
+@contextmanager
+def engine(version: int) -> Generator[tuple[Cluster, str]]:
+    cluster = start_cluster(version, SETTINGS)
+    try:
+        url = cluster.create_database("bench")
+        runner.upgrade(url)
+        yield cluster, url
+    finally:
+        cluster.stop()
+
+
+@contextmanager
+def api(url: str, processes: int) -> Generator[list[Serving]]:
+    env = {
+        "GATEPASS_DATABASE_URL": url,
+        "GATEPASS_ENCRYPTION_KEYS": new_key(),
+        "GATEPASS_METRICS_PORT": "0",
+        "GATEPASS_LOG_LEVEL": "warning",
+    }
+    with ExitStack() as stack:
+        started = [serve(env, free_port()) for _ in range(processes)]
+        for process in started:
+            stack.callback(process.stop)
+        yield started

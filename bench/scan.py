@@ -1,0 +1,149 @@
+"""Scans a second, against bare PostgreSQL, in one run: every scenario in every round, one after another.
+
+python -m bench.scan --tickets 1000000 --rounds 3 --seconds 4
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bench import report, world
+from bench.bare import pgbench
+from bench.engine import api, engine
+from bench.measure import Series, Slice, costed, wrk
+from tests.postgres import Cluster
+from tests.serving import Serving
+
+# More than any scenario uses up, so that none runs out in the middle of a slice.
+MOST_A_SECOND = 22_000
+
+
+@dataclass
+class Scenario:
+    """What is done in a slice: `run(first ticket, seconds)`."""
+
+    name: str
+    run: Callable[[int, float], Slice]
+    needs_token: bool = False
+
+
+def scenarios(cluster: Cluster, folder: Path, plan: Path, served: list[Serving]) -> list[Scenario]:
+    def bare(clients: int, size: int) -> Callable[[int, float], Slice]:
+        return lambda first, seconds: pgbench(cluster, folder, first, seconds, clients, size)
+
+    def http(connections: int, way: str, *, retry: bool = True) -> Callable[[int, float], Slice]:
+        return lambda first, seconds: wrk(served, plan, first, seconds, connections, way, retry=retry)
+
+    return [
+        Scenario("bare, 1 client", bare(1, 1)),
+        Scenario("bare, 8 clients", bare(8, 1)),
+        Scenario("bare, 16 clients", bare(16, 1)),
+        Scenario("bare, 32 a transaction", bare(2, 32)),
+        Scenario("scan, 1 connection", http(1, "card")),
+        Scenario("scan, 64 connections", http(64, "card")),
+        Scenario("scan, 256 connections", http(256, "card")),
+        Scenario("scan without retry key, 64", http(64, "card", retry=False)),
+        Scenario("scan by token, 64", http(64, "token"), needs_token=True),
+        Scenario("verify, 64", http(64, "verify"), needs_token=True),
+        Scenario("events, 64", http(64, "events")),
+    ]
+
+
+@dataclass
+class Run:
+    """Rounds of slices: every scenario in turn, so that what disturbs one disturbs all."""
+
+    options: argparse.Namespace
+    console: Console
+    cluster: Cluster
+    url: str
+    made: world.World
+    served: list[Serving]
+    next_ticket: int = world.WITH_TOKENS
+    next_token: int = 0
+
+    def measure(self, chosen: list[Scenario]) -> list[Series]:
+        series = [Series(scenario.name) for scenario in chosen]
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        with Progress(*columns, console=self.console, transient=True) as progress:
+            task = progress.add_task("measuring", total=self.options.rounds * len(chosen))
+            for turn in range(self.options.rounds):
+                for scenario, one in zip(chosen, series, strict=True):
+                    progress.update(task, description=f"round {turn + 1}: {scenario.name}")
+                    one.slices.append(self._slice(scenario))
+                    progress.advance(task)
+        return series
+
+    def _slice(self, scenario: Scenario) -> Slice:
+        seconds = self.options.seconds
+        first, last = (
+            (self.next_token, world.WITH_TOKENS) if scenario.needs_token else (self.next_ticket, self.made.tickets)
+        )
+        if first + seconds * MOST_A_SECOND > last:
+            world.reset(self.url)
+            self.next_ticket, self.next_token = world.WITH_TOKENS, 0
+            first = 0 if scenario.needs_token else world.WITH_TOKENS
+        one = costed(
+            lambda: scenario.run(first, seconds),
+            [process.process.pid for process in self.served],
+            self.cluster.processes,
+        )
+        if scenario.needs_token:
+            self.next_token += one.used
+        else:
+            self.next_ticket += one.used
+        return one
+
+
+def run(options: argparse.Namespace, console: Console) -> list[Series]:
+    with tempfile.TemporaryDirectory() as name, engine(options.postgres) as (cluster, url):
+        folder = Path(name)
+        made = world.load(url, folder, options.tickets, options.organizations)
+        with api(url, options.processes) as served:
+            chosen = [s for s in scenarios(cluster, folder, made.plan, served) if _wanted(s, options.only)]
+            return Run(options, console, cluster, url, made, served).measure(chosen)
+
+
+def _wanted(scenario: Scenario, only: str | None) -> bool:
+    return only is None or any(part in scenario.name for part in only.split(","))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tickets", type=int, default=1_000_000)
+    parser.add_argument("--organizations", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--postgres", type=int, default=18)
+    parser.add_argument("--only", help="scenarios whose name holds one of these, separated by commas")
+    parser.add_argument("--check", action="store_true", help="fail if a ratio is not reached")
+    parser.add_argument("--out", type=Path, default=Path("bench/results"))
+    options = parser.parse_args()
+    console = Console()
+    series = run(options, console)
+    ratios = report.ratios(series)
+    report.table(console, series, ratios)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "scan.json").write_text(
+        json.dumps({"options": vars(options) | {"out": str(options.out)}, "ratios": {r.name: r.value for r in ratios},
+                    "series": [asdict(one) for one in series]}, indent=1, default=str)
+    )  # fmt: skip
+    (options.out / "scan.svg").write_text(report.plot(series))
+    failed = sum(one.failed for each in series for one in each.slices)
+    if failed:
+        console.print(f"[red]{failed} calls were refused or broken: these figures mean nothing.")
+        return 1
+    missed = [ratio for ratio in ratios if not ratio.reached]
+    return 1 if options.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
