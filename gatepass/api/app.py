@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from gatepass import __version__
 from gatepass.api import card, docs, events, health, scan
-from gatepass.api.admission import admit, call_of, house_of, route_path
+from gatepass.api.admission import admit, call_of, route_path
 from gatepass.api.errors import InternalError, MethodNotAllowed, NotFound, answer
 from gatepass.api.gatehouse import Gatehouse
 from gatepass.api.reception import Reception
@@ -90,7 +90,7 @@ async def _no_such_route(request: Request, error: Exception) -> Response:
     if request.url.path.startswith(BASE_PATH + "/"):
         call_of(request).path = route_path(request)
         try:
-            await admit(house_of(request), call_of(request), request.headers.get("authorization"), None)
+            await admit(request.app.state.house, call_of(request), request.headers.get("authorization"), None)
         except Refusal as earlier:
             return await _refused(request, earlier)
     response = await _refused(request, refusal)

@@ -38,7 +38,7 @@ class Page(Wire, Generic[T]):
     next_cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last one.")
 
 
-def page_size(
+async def page_size(
     limit: Annotated[str | None, Query(description="How many items, 1 to 100.")] = None,
 ) -> int:
     if limit is None:
@@ -48,7 +48,7 @@ def page_size(
     return int(limit)
 
 
-def page_start(
+async def page_start(
     cursor: Annotated[str | None, Query(description="Where the page begins: `next_cursor` of the page before.")] = None,
 ) -> Place | None:
     if cursor is None:

@@ -117,7 +117,7 @@ class Scratch:
 @pytest.fixture(scope="module")
 async def scratch(cluster: Cluster, settings_env: dict[str, str]) -> AsyncGenerator[Scratch]:
     """A database that may be spoilt, and two processes on it."""
-    url = cluster.create_database("gatepass_mutants")
+    url = cluster.create_database("gatepass_spoilt")
     runner.upgrade(url)
     db = Database(url, deadline=20)
     pair = launch_pair({**settings_env, "GATEPASS_DATABASE_URL": url})
