@@ -146,13 +146,9 @@ class Database:
         try:
             link = await self._connected()
             yield link
-        except LOST as lost:
-            if link is not None:
-                link.terminate()
-            raise Unavailable from lost
         except asyncpg.LockNotAvailableError as held:
             raise Unavailable from held
-        except PASSING_TROUBLE as trouble:
+        except (*LOST, *PASSING_TROUBLE) as trouble:
             # The next session may be with another server, which can.
             if link is not None:
                 link.terminate()
@@ -171,7 +167,7 @@ class Database:
                 continue
             if time.monotonic() - self._born[link] < LIFETIME:
                 return link
-            await link.close(timeout=self._deadline)
+            link.terminate()  # without a goodbye: a gate waits behind this
         try:
             link = await asyncpg.connect(
                 self._url, timeout=self._deadline, server_settings={"application_name": self._name}

@@ -16,8 +16,9 @@ from uuid import UUID
 
 from gatepass.base.database import Database
 from gatepass.domain import tickets
+from gatepass.domain.cards import SERIALS
 from gatepass.domain.organizations import Organization
-from gatepass.domain.tickets.loading import SERIALS, LoadedTicket
+from gatepass.domain.tickets.loading import LoadedTicket
 
 # Larger ones load no faster and only make the progress bar jump.
 BATCH: Final = 20_000

@@ -8,6 +8,7 @@ import hashlib
 import io
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -45,6 +46,7 @@ def as_sql() -> str:
     return "\n".join([out.getvalue(), *(path.read_text() for path in ROUTINES), _remembering(), ""])
 
 
+@cache
 def head() -> str:
     """The revision and routines that this code needs, as `installed` in `domain/schema.py` tells of a database."""
     found = ScriptDirectory.from_config(_config()).get_current_head()

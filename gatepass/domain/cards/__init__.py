@@ -1,6 +1,7 @@
 """Cards: what a participant carries, and the tokens that stand for it."""
 
 from gatepass.domain.cards.card import (
+    SERIALS,
     Card,
     CardNotFound,
     CardRevoked,
@@ -26,6 +27,7 @@ from gatepass.domain.cards.verification import INVALID, Reason, Verification, re
 
 __all__ = [
     "INVALID",
+    "SERIALS",
     "Card",
     "CardNotFound",
     "CardRevoked",

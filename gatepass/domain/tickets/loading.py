@@ -9,10 +9,8 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
-from gatepass.domain.cards import written
+from gatepass.domain.cards import SERIALS, written
 from gatepass.domain.tickets.ticket import SoldOut
-
-SERIALS: Final = 10**11
 
 
 @dataclass(frozen=True, slots=True)
