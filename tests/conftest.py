@@ -10,6 +10,7 @@ from hypothesis import settings as hypothesis_settings
 from pydantic import SecretStr
 
 from gatepass.api.app import Gatehouse, create_app
+from gatepass.base import log
 from gatepass.base.clock import Clock, system_clock
 from gatepass.base.database import Database
 from gatepass.base.settings import BASE_PATH, Settings
@@ -20,6 +21,7 @@ from tests import make
 from tests.postgres import Cluster, start_cluster
 from tests.serving import Serving, serve
 
+log.configure("error", "json")
 hypothesis_settings.register_profile("gatepass", deadline=None, print_blob=True)
 hypothesis_settings.load_profile("gatepass")
 
@@ -61,7 +63,7 @@ def settings_env(database_url: str) -> dict[str, str]:
         "GATEPASS_DATABASE_URL": database_url,
         "GATEPASS_ENCRYPTION_KEYS": new_key(),
         "GATEPASS_METRICS_PORT": "0",
-        "GATEPASS_LOG_LEVEL": "info",
+        "GATEPASS_LOG_LEVEL": "debug",
     }
 
 

@@ -87,6 +87,8 @@ class Cluster:
 
     def kill(self) -> None:
         """As a power cut would: no goodbye. It can be started again when this returns."""
+        # The postmaster stands still first, so that it starts nobody behind our back.
+        os.kill(self.processes()[0], signal.SIGSTOP)
         for pid in self.signal(signal.SIGKILL):
             while is_running(pid):
                 time.sleep(0.005)

@@ -1,12 +1,13 @@
 """Admission: the key, the scope, the rate, in this order; the first that fails answers."""
 
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request
 
 from gatepass.api.call import UNKNOWN_PATH, Call
 from gatepass.api.gatehouse import Gatehouse
-from gatepass.domain import keys
+from gatepass.base.refusals import Overloaded, Refusal, Unavailable
 from gatepass.domain.keys import Caller, DeadKey, InvalidKey, Mode, Scope
 from gatepass.domain.limits import Policy, RateLimited, Standing, TooManyFailures
 
@@ -19,13 +20,46 @@ FAILURES: Final = Policy("failures", per_second=1, burst=60)
 
 async def admit(house: Gatehouse, call: Call, authorization: str | None, scope: Scope | None) -> Caller:
     """Who is calling, if they may make this call now."""
+    return _let_in(house, call, await _asked(house, call, authorization, call.at), scope)
+
+
+async def admit_remembered(house: Gatehouse, call: Call, authorization: str | None, scope: Scope) -> Caller:
+    """The same for an endpoint whose statement looks at the key again. Its refusals need `confirmed`."""
     try:
-        key = keys.shown_key(authorization)
-        async with house.db.reading() as tx:
-            caller = await keys.authenticate(tx, key, call.address, at=call.at)
+        caller = house.keys.remembered(authorization, call.address)
     except InvalidKey as refusal:
-        _count_failure(house, call, refusal)
-        raise
+        raise _counted(house, call, refusal) from None
+    call.unconfirmed = caller is not None
+    return _let_in(house, call, caller or await _asked(house, call, authorization, call.at), scope)
+
+
+async def confirmed(house: Gatehouse, call: Call, authorization: str | None, refusal: Refusal) -> Refusal:
+    """A refusal to a remembered key, unless that key is no longer good: then that is the answer."""
+    if isinstance(refusal, Unavailable | Overloaded):  # says nothing, and the database should not be asked now
+        return refusal
+    try:
+        await require_confirmed(house, call, authorization)
+    except Refusal as first:
+        return first
+    return refusal
+
+
+async def require_confirmed(house: Gatehouse, call: Call, authorization: str | None) -> None:
+    """Before an answer that no statement has confirmed: the remembered key must still be good."""
+    if call.unconfirmed:
+        call.unconfirmed = False
+        await _asked(house, call, authorization, house.clock())
+
+
+async def _asked(house: Gatehouse, call: Call, authorization: str | None, at: datetime) -> Caller:
+    try:
+        return await house.keys.ask(authorization, call.address, at)
+    except InvalidKey as refusal:
+        call.standing = None
+        raise _counted(house, call, refusal) from None
+
+
+def _let_in(house: Gatehouse, call: Call, caller: Caller, scope: Scope | None) -> Caller:
     call.caller = caller
     house.trail.use(caller, call.at, call.address)
     call.standing = _take(house, caller, call.path)
@@ -37,20 +71,21 @@ async def admit(house: Gatehouse, call: Call, authorization: str | None, scope: 
 
 
 def _take(house: Gatehouse, caller: Caller, path: str) -> Standing:
+    name = SCAN if path == "/scan" else READS
     rate, burst = RATES[caller.mode]
-    name = SCAN if path.endswith("/scan") else READS
     policy = Policy(name, caller.rate_per_second or rate, caller.burst or burst)
     return house.buckets.take((caller.key_id, name), policy, house.monotonic())
 
 
-def _count_failure(house: Gatehouse, call: Call, refusal: InvalidKey) -> None:
+def _counted(house: Gatehouse, call: Call, refusal: InvalidKey) -> Refusal:
     """Failures are counted, and past a rate refused as such; only those of a key we know leave an audit row."""
     house.metrics.failed_authentications.inc()
+    call.caller = refusal.caller if isinstance(refusal, DeadKey) else None
     standing = house.failures.take(call.address, FAILURES, house.monotonic())
-    if not standing.allowed:
-        raise _told_when(TooManyFailures(), standing) from None
-    if isinstance(refusal, DeadKey):
-        call.caller = refusal.caller
+    if standing.allowed:
+        return refusal
+    call.caller = None
+    return _told_when(TooManyFailures(), standing)
 
 
 def _told_when(refusal: RateLimited, standing: Standing) -> RateLimited:

@@ -2,12 +2,10 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from gatepass import __version__
@@ -15,6 +13,7 @@ from gatepass.api import card, docs, events, health, scan
 from gatepass.api.admission import admit, call_of, route_path
 from gatepass.api.errors import InternalError, MethodNotAllowed, NotFound, answer
 from gatepass.api.gatehouse import Gatehouse
+from gatepass.api.lane import ExpressLane
 from gatepass.api.reception import Reception
 from gatepass.base.clock import Clock, system_clock
 from gatepass.base.refusals import InvalidRequest, Refusal
@@ -22,12 +21,15 @@ from gatepass.base.settings import BASE_PATH, Settings
 
 __all__ = ["Gatehouse", "create_app"]
 
-HUNG_UP: Final = 499
-
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> Reception:
     house = Gatehouse(settings, clock)
-    return Reception(routes(house), house)
+    lane = ExpressLane(
+        routes(house),
+        house,
+        {("POST", "/scan"): scan.answer_scan, ("GET", "/card/verify"): card.answer_verification},
+    )
+    return Reception(lane, house)
 
 
 def routes(house: Gatehouse) -> FastAPI:
@@ -49,7 +51,6 @@ def routes(house: Gatehouse) -> FastAPI:
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _no_such_route)
-    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _broken)
     return app
 
@@ -66,17 +67,12 @@ async def _refused(request: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, Refusal)  # noqa: S101  registered for nothing else
     call = call_of(request)
     call.code = refusal.code
-    return answer(refusal, call.caller.mode if call.caller else None)
+    return answer(refusal, call.caller.mode if call.caller else None).response()
 
 
 async def _broken(request: Request, _error: Exception) -> Response:
     """A fault of ours. Starlette raises it again after this answer, and reception logs it."""
     return await _refused(request, InternalError())
-
-
-async def _gone(_request: Request, _error: Exception) -> Response:
-    """The caller hung up in the middle of its request. Nobody reads this; the audit does."""
-    return Response(status_code=HUNG_UP)
 
 
 async def _not_understood(request: Request, _error: Exception) -> Response:

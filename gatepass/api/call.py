@@ -1,10 +1,11 @@
 """One call: what is known about it while it is being answered."""
 
 import time
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 from uuid import UUID
+
+import msgspec
 
 from gatepass.base.ids import new_id, request_text
 from gatepass.domain import audit
@@ -16,13 +17,12 @@ UNKNOWN_PATH: Final = "(unknown)"
 LONGEST_US: Final = 2_000_000_000
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct):
     at: datetime
     method: str
     address: Address | None
-    id: UUID = field(default_factory=new_id)
-    began: float = field(default_factory=time.perf_counter)
+    id: UUID = msgspec.field(default_factory=new_id)
+    began: float = msgspec.field(default_factory=time.perf_counter)
     path: str = UNKNOWN_PATH
     caller: Caller | None = None
     standing: Standing | None = None
@@ -30,6 +30,7 @@ class Call:
     status: int = 0
     code: str | None = None
     audited: bool = False
+    unconfirmed: bool = False
 
     @property
     def request_id(self) -> str:

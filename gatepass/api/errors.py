@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from starlette.responses import JSONResponse
-
-from gatepass.base.refusals import InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
+from gatepass.api.answer import Answer
+from gatepass.base.refusals import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
 from gatepass.base.wire_name import SHOULD_RETRY_HEADER
 from gatepass.domain import cards, events, keys, limits, tickets
 from gatepass.domain.keys import Mode
@@ -64,6 +63,7 @@ STATUS: Final[dict[type[Refusal], int]] = {
     limits.TooManyFailures: 429,
     InternalError: 500,
     Unavailable: 503,
+    Busy: 503,
     Overloaded: 503,
 }
 
@@ -77,11 +77,11 @@ SANDBOX_STATUS: Final[dict[type[Refusal], int]] = {
 WORTH_ANOTHER_TRY: Final = frozenset({429, 500, 503})
 
 VERDICT_STATUSES: Final[Mapping[Mode, Mapping[str, int]]] = {
-    Mode.LIVE: {tickets.ACTIVATED: 200, **{code: STATUS[kind] for code, kind in REFUSALS.items()}},
-    Mode.SANDBOX: {
+    mode: {
         tickets.ACTIVATED: 200,
-        **{code: SANDBOX_STATUS.get(kind, STATUS[kind]) for code, kind in REFUSALS.items()},
-    },
+        **{code: {**STATUS, **special}[kind] for code, kind in REFUSALS.items()},
+    }
+    for mode, special in ((Mode.LIVE, {}), (Mode.SANDBOX, SANDBOX_STATUS))
 }
 
 
@@ -99,12 +99,12 @@ def body_of(refusal: Refusal) -> dict[str, Any]:
     return body
 
 
-def answer(refusal: Refusal, mode: Mode | None = None, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The refusal as a response."""
+def answer(refusal: Refusal, mode: Mode | None = None, headers: Mapping[str, str] | None = None) -> Answer:
+    """The refusal as an answer."""
     status = status_of(refusal, mode)
     hint = {SHOULD_RETRY_HEADER: "true" if status in WORTH_ANOTHER_TRY else "false"}
     if status == 503 or refusal.retry_after is not None:
         hint["Retry-After"] = str(refusal.retry_after or 1)
     if status == 401:
         hint["WWW-Authenticate"] = "Bearer"
-    return JSONResponse(body_of(refusal), status, {**hint, **(headers or {})})
+    return Answer.of(status, body_of(refusal), {**hint, **(headers or {})})

@@ -1,25 +1,54 @@
 """What Prometheus sees, on a port of its own. Labels are bounded: templates, never paths; codes, never ids."""
 
+from bisect import bisect_left
+from collections import Counter as Counts
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Final
 from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, start_http_server
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
-BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+from gatepass.api.call import Call
+
+BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+
+
+class Calls(Collector):
+    """Calls and their times. Counted without a lock, because only the event loop counts: a scan notices the lock."""
+
+    def __init__(self) -> None:
+        self._calls: Counts[tuple[str, str, int, str]] = Counts()
+        self._times: dict[tuple[str, str], list[float]] = {}
+
+    def tell(self, call: Call) -> None:
+        seconds = call.elapsed_us() / 1_000_000
+        self._calls[call.method, call.path, call.status, call.caller.mode if call.caller else "none"] += 1
+        times = self._times.get((call.method, call.path))
+        if times is None:
+            times = self._times[call.method, call.path] = [0.0] * (len(BUCKETS) + 2)
+        times[bisect_left(BUCKETS, seconds)] += 1
+        times[-1] += seconds
+
+    def collect(self) -> Iterator[Metric]:
+        calls = CounterMetricFamily("gatepass_calls", "Answered calls", labels=["method", "path", "status", "mode"])
+        for (method, path, status, mode), count in list(self._calls.items()):
+            calls.add_metric([method, path, str(status), mode], count)
+        yield calls
+        seconds = HistogramMetricFamily("gatepass_call_seconds", "Time to answer", labels=["method", "path"])
+        for name, (*counts, total) in list(self._times.items()):
+            bounds = [*map(str, BUCKETS), "+Inf"]
+            seconds.add_metric(name, list(zip(bounds, accumulate(counts), strict=True)), total)
+        yield seconds
 
 
 class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.calls = Counter(
-            "gatepass_calls", "Answered calls", ["method", "path", "status", "mode"], registry=self.registry
-        )
-        self.seconds = Histogram(
-            "gatepass_call_seconds",
-            "Time to answer",
-            ["method", "path"],
-            buckets=BUCKETS,
-            registry=self.registry,
-        )
+        self.calls = Calls()
+        self.registry.register(self.calls)
         self.refusals = Counter("gatepass_refusals", "Refused calls by code", ["code"], registry=self.registry)
         self.failed_authentications = Counter(
             "gatepass_failed_authentications", "Calls without a good key", registry=self.registry
@@ -29,7 +58,19 @@ class Metrics:
             "Reads whose audit row found no room while the database was away",
             registry=self.registry,
         )
-        self.in_flight = Gauge("gatepass_calls_in_flight", "Calls being answered now", registry=self.registry)
+        self.limits_shared = Gauge(
+            "gatepass_limits_shared", "1 while rate limits are shared between processes", registry=self.registry
+        )
+        self.in_flight = 0
+        Gauge("gatepass_calls_in_flight", "Calls being answered now", registry=self.registry).set_function(
+            lambda: self.in_flight
+        )
+
+    def tell(self, call: Call) -> None:
+        """Count a call that was answered."""
+        self.calls.tell(call)
+        if call.code:
+            self.refusals.labels(call.code).inc()
 
     def serve(self, host: str, port: int) -> WSGIServer:
         server, _ = start_http_server(port, addr=host, registry=self.registry)

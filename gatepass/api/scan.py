@@ -2,27 +2,30 @@
 
 import re
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
 from fastapi import APIRouter, Request
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 
-from gatepass.api.admission import House, call_of, needs
+from gatepass.api.admission import admit_remembered
+from gatepass.api.answer import Answer
 from gatepass.api.call import Call
-from gatepass.api.errors import VERDICT_STATUSES, RequestTooLarge, answer
+from gatepass.api.errors import answer
 from gatepass.api.gatehouse import Gatehouse
+from gatepass.api.incoming import Incoming
+from gatepass.api.lane import through
 from gatepass.api.wire import Data, Wire, is_storable
 from gatepass.base.ids import strict_uuid
 from gatepass.base.refusals import InvalidRequest
-from gatepass.domain import cards, sandbox, tickets
-from gatepass.domain.keys import Caller, Mode, Scope
+from gatepass.domain import cards, sandbox
+from gatepass.domain.cards import InvalidToken
+from gatepass.domain.keys import Caller, InvalidKey, Mode, Scope
 from gatepass.domain.tickets import Scan, Verdict
 
 router = APIRouter(tags=["Scans"])
 
-LARGEST_BODY: Final = 16 * 1024
 LONGEST_RETRY_KEY: Final = 255
 AHEAD: Final = timedelta(minutes=2)
 BACK: Final = timedelta(hours=72)
@@ -45,33 +48,26 @@ class ScanOut(Wire):
 
 
 @router.post("/scan", response_model=Data[ScanOut])
-async def scan(
-    request: Request, caller: Annotated[Caller, needs(Scope.TICKETS_ACTIVATE)], house: House
-) -> JSONResponse:
+async def scan(request: Request) -> Response:
     """Activate the ticket that a card holds for an event."""
-    call = call_of(request)
-    body = parsed(await body_of(request))
-    wanted = await _presented(house, call, caller, body, retry_key_of(request))
-    async with house.db.statement() as tx:
-        (verdict,) = await tickets.activate(tx, [wanted], at=call.at, statuses=VERDICT_STATUSES)
+    return await through(answer_scan, request)
+
+
+async def answer_scan(house: Gatehouse, call: Call, incoming: Incoming) -> Answer:
+    """Admission, the body, the card, the verdict: in the order in which they may refuse."""
+    caller = await admit_remembered(house, call, incoming.header(b"authorization"), Scope.TICKETS_ACTIVATE)
+    body = parsed(await incoming.body())
+    wanted = await _presented(house, call, caller, body, _retry_key(incoming))
+    verdict = await house.scans(wanted)
+    if verdict is None:  # a key that we remembered has ended: this one, or the one that signed the token
+        call.unconfirmed = True
+        raise InvalidKey if wanted.signing_key is None else InvalidToken
     call.audited = True
     return _answer(call, caller.mode, verdict)
 
 
-async def body_of(request: Request) -> bytes:
-    """The body, up to the limit; what is longer is not read."""
-    parts: list[bytes] = []
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > LARGEST_BODY:
-            raise RequestTooLarge
-        parts.append(part)
-    return b"".join(parts)
-
-
-def retry_key_of(request: Request) -> str | None:
-    key = request.headers.get("idempotency-key")
+def _retry_key(incoming: Incoming) -> str | None:
+    key = incoming.header(b"idempotency-key")
     if key is not None and not 1 <= len(key) <= LONGEST_RETRY_KEY:
         raise InvalidRequest("Idempotency-Key has 1 to 255 characters.", param="Idempotency-Key")
     return key
@@ -85,10 +81,12 @@ def parsed(raw: bytes) -> ScanIn:
         raise _explained(str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise InvalidRequest("The body is not JSON.") from None
-    for name in body.__struct_fields__:
-        value = getattr(body, name)
-        if value is not None and not is_storable(value):
-            raise InvalidRequest(f"{name} holds characters that cannot be stored.", param=name)
+    # An escape is the only way in for a character that cannot be stored.
+    if b"\\u" in raw:
+        for name in body.__struct_fields__:
+            value = getattr(body, name)
+            if value is not None and not is_storable(value):
+                raise InvalidRequest(f"{name} holds characters that cannot be stored.", param=name)
     if (body.card_number is None) == (body.token is None):
         raise InvalidRequest("Send either card_number or token.", param="card_number")
     return body
@@ -100,14 +98,15 @@ async def _presented(house: Gatehouse, call: Call, caller: Caller, body: ScanIn,
     if event_id is None:
         raise InvalidRequest("event_id is not a UUID.", param="event_id")
     call.event_id = event_id
-    occurred_at = _occurred_at(body.occurred_at, call.at)
-    number, shown, expired = await _card(house, caller, body, occurred_at or call.at)
+    occurred_at = None if body.occurred_at is None else _occurred_at(body.occurred_at, call.at)
+    number, shown, signing_key, expired = await _card(house, caller, body, occurred_at or call.at)
     return Scan(
         request_id=call.id,
         organization_id=caller.organization_id,
         mode=caller.mode,
         key_id=caller.key_id,
         address=call.address,
+        received_at=call.at,
         elapsed_us=call.elapsed_us(),
         retry_key=retry_key,
         event_id=event_id,
@@ -118,25 +117,23 @@ async def _presented(house: Gatehouse, call: Call, caller: Caller, body: ScanIn,
         scanner_id=body.scanner_id,
         occurred_at=occurred_at,
         given=sandbox.judge(event_id, number) if caller.mode is Mode.SANDBOX else None,
+        signing_key=signing_key,
     )
 
 
-async def _card(house: Gatehouse, caller: Caller, body: ScanIn, at: datetime) -> tuple[str, str, bool]:
-    """The card's number, what was shown for it, and whether that had expired."""
+async def _card(house: Gatehouse, caller: Caller, body: ScanIn, at: datetime) -> tuple[str, str, UUID | None, bool]:
+    """The card's number, what was shown for it, who signed that, and whether it had expired."""
     if body.token is None:
         number = body.card_number or ""
         number = number if caller.mode is Mode.SANDBOX else cards.read(number)
-        return number, number, False
+        return number, number, None, False
     if caller.mode is Mode.SANDBOX:
-        return sandbox.read_token(body.token), body.token, False
-    async with house.db.reading() as tx:
-        token = await cards.read_token(tx, caller.organization_id, body.token)
-    return token.card_number, body.token, token.is_expired(at)
+        return sandbox.read_token(body.token), body.token, None, False
+    token = await house.signatures.read(caller.organization_id, body.token)
+    return token.card_number, body.token, token.signing_key, token.is_expired(at)
 
 
-def _occurred_at(text: str | None, now: datetime) -> datetime | None:
-    if text is None:
-        return None
+def _occurred_at(text: str, now: datetime) -> datetime:
     try:
         if not RFC3339.fullmatch(text):
             raise ValueError
@@ -150,18 +147,18 @@ def _occurred_at(text: str | None, now: datetime) -> datetime | None:
     return moment
 
 
-def _answer(call: Call, mode: Mode, verdict: Verdict) -> JSONResponse:
+def _answer(call: Call, mode: Mode, verdict: Verdict) -> Answer:
     headers = {"Idempotent-Replayed": "true"} if verdict.replayed else {}
     refusal = verdict.refusal()
-    if refusal is not None:
-        call.code = refusal.code
-        return answer(refusal, mode, headers)
-    data: dict[str, Any] = {
-        "ticket_id": str(verdict.ticket_id),
-        "tier": verdict.tier,
-        "category_name": verdict.category_name,
-    }
-    return JSONResponse({"data": data}, headers=headers)
+    if refusal is None:
+        data = {
+            "ticket_id": str(verdict.ticket_id),
+            "tier": verdict.tier,
+            "category_name": verdict.category_name,
+        }
+        return Answer.of(200, {"data": data}, headers)
+    call.code = refusal.code
+    return answer(refusal, mode, headers)
 
 
 DECODER: Final = msgspec.json.Decoder(ScanIn)

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import asyncpg
 from asyncpg.connection import Connection
 
-from gatepass.base.refusals import Overloaded, Unavailable
+from gatepass.base.refusals import Busy, Overloaded, Unavailable
 
 T = TypeVar("T")
 Row = asyncpg.Record
@@ -85,17 +85,17 @@ class Tx:
 
 
 async def _within(seconds: float, link: Link, work: Coroutine[Any, Any, T]) -> T:
-    """Wait for `work`; past the deadline, or if the caller gives up, drop the connection."""
-    task = asyncio.ensure_future(work)
+    """Wait for `work`; past the deadline, or if the caller gives up, drop the connection, which ends `work` as lost."""
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work)
+    deadline = loop.call_later(seconds, link.terminate)
     try:
-        await asyncio.wait({task}, timeout=seconds)
+        return await asyncio.shield(task)
     finally:
+        deadline.cancel()
         if not task.done():
             link.terminate()
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    if not task.done():
-        raise Unavailable
-    return task.result()
 
 
 class Database:
@@ -138,16 +138,19 @@ class Database:
 
     @asynccontextmanager
     async def _link(self) -> AsyncGenerator[Link, None]:
-        try:
-            await asyncio.wait_for(self._free.acquire(), PATIENCE)
-        except TimeoutError:
-            raise Overloaded from None
+        if self._free.locked():
+            try:
+                await asyncio.wait_for(self._free.acquire(), PATIENCE)
+            except TimeoutError:
+                raise Overloaded from None
+        else:
+            await self._free.acquire()
         link: Link | None = None
         try:
             link = await self._connected()
             yield link
         except asyncpg.LockNotAvailableError as held:
-            raise Unavailable from held
+            raise Busy from held
         except (*LOST, *PASSING_TROUBLE) as trouble:
             # The next session may be with another server, which can.
             if link is not None:

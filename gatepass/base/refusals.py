@@ -32,6 +32,10 @@ class Unavailable(Refusal):
     code = "unavailable"
 
 
+class Busy(Unavailable):
+    """What this call needs is held by another one. Try again with the same Idempotency-Key."""
+
+
 class Overloaded(Refusal):
     """Too many calls are waiting. Try again in a moment."""
 

@@ -24,6 +24,10 @@ class Settings(BaseSettings):
     database_deadline: float = Field(
         default=3.0, ge=0.1, le=60, description="Seconds a call waits for PostgreSQL before it is answered with 503."
     )
+    valkey_url: SecretStr | None = Field(
+        default=None,
+        description="Valkey or Redis, to share rate limits between processes. Without it each process has its own.",
+    )
     public_url: str = Field(
         default="http://127.0.0.1:8000", description="Where callers reach this service, without the path of the API."
     )

@@ -1,19 +1,17 @@
 """Listening: the socket is bound before anything slow begins, so that a port that is taken is told at once."""
 
 import errno
-import math
+import gc
 import socket
 from collections.abc import Callable
 from typing import Any, Final
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from gatepass.cli.protocol import Protocol
 from gatepass.cli.stopping import until_told_to_stop
 from gatepass.cli.trouble import Trouble
 
-# Request line and headers together. A card token in a query has less than one of these.
-LARGEST_HEAD: Final = 64 * 1024
 # How long answers under way may take when the process is told to stop.
 GRACE_SECONDS: Final = 10
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  compared with, not bound to
@@ -28,30 +26,10 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
+        # What is there now stays until the end; the collector need not walk through it again and again.
+        gc.collect()
+        gc.freeze()
         self._ready()
-
-
-class BoundedProtocol(HttpToolsProtocol):
-    """uvicorn's parser, with an end to the headers that it keeps in memory for somebody who has shown no key yet."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._unfinished = 0
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._unfinished += len(data)
-        if self._unfinished > LARGEST_HEAD:
-            self.transport.abort()
-
-    def on_headers_complete(self) -> None:
-        super().on_headers_complete()
-        # What follows is a body, which its endpoint measures, until the next message begins.
-        self._unfinished = -math.inf
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._unfinished = 0
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -90,7 +68,7 @@ def config(app: Any, **more: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="uvloop",
-        http=BoundedProtocol,
+        http=Protocol,
         ws="none",
         lifespan="on",
         access_log=False,

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import httpx2
 
-from gatepass.api.app import create_app
+from gatepass.api.app import Gatehouse, routes
 from gatepass.base.settings import BASE_PATH, Settings
 
 # What a call to an endpoint needs to be a good one, where that is more than nothing.
@@ -30,7 +30,7 @@ class Endpoint:
 
 
 def _endpoints() -> tuple[Endpoint, ...]:
-    app: Any = create_app(Settings())._app
+    app = routes(Gatehouse(Settings()))
     return tuple(
         Endpoint(method.upper(), path.removeprefix(BASE_PATH))
         for path, methods in app.openapi()["paths"].items()

@@ -164,7 +164,7 @@ async def test_every_line_is_json_and_says_whose_call_it_was(scene: Scene) -> No
         entry = by_request[answer.headers["x-request-id"]]
         assert entry["organization_id"] == str(scene.house.id)
         assert entry["status"] == answer.status_code
-        assert entry["level"] == "info"
+        assert entry["level"] == ("debug" if answer.status_code < 400 else "info")
 
 
 async def test_a_line_about_a_broken_request_is_json_too(scene: Scene) -> None:

@@ -228,3 +228,19 @@ async def test_many_requests_in_one_breath_and_then_nobody(serving: Serving, hou
         assert await line.status() == 200
     await logged(serving, since, str(house.id))
     await assert_unharmed(serving, since)
+
+
+async def test_an_answer_leaves_in_one_packet(serving: Serving, headers: bytes) -> None:
+    """With or without a body, and in pieces if it is larger than a packet."""
+    async with wire(serving) as line:
+        await line.send(b"GET " + BASE + b"/events HTTP/1.1\r\n%s\r\n" % headers)
+        head, _, body = (await asyncio.wait_for(line.reader.read(65536), 10)).partition(b"\r\n\r\n")
+        assert int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0]) == len(body) > 0
+        await line.send(b"HEAD /livez HTTP/1.1\r\nHost: gatepass.test\r\n\r\n")
+        assert (await asyncio.wait_for(line.reader.read(65536), 10)).endswith(b"\r\n\r\n")
+        await line.send(
+            b"POST " + BASE + b"/scan HTTP/1.1\r\n%sExpect: 100-continue\r\nContent-Length: 2\r\n\r\n" % headers
+        )
+        assert (await asyncio.wait_for(line.reader.read(65536), 10)).startswith(b"HTTP/1.1 100 ")
+        await line.send(b"{}")
+        assert await line.status() == 400

@@ -214,7 +214,18 @@ HOT: Final = [
     Hot("an event", catalogue.FIND, ("uuid", "uuid"), (ORGANIZATION, ID)),
     Hot("categories of a page", catalogue.CATEGORIES, ("uuid", "uuid[]"), (ORGANIZATION, IDS)),
     Hot("verifying keys", signing.VERIFYING, ("uuid",), (ORGANIZATION,)),
-    Hot("a card by its number", verification.BY_NUMBER, ("uuid", "text"), (ORGANIZATION, "'SVC 0001 0001 0000'")),
+    Hot(
+        "a card by its number",
+        verification.LOOK_UP,
+        ("uuid[]", "uuid[]", "uuid[]", "text[]", "timestamptz"),
+        (
+            f"ARRAY[{ORGANIZATION}]::uuid[]",
+            f"ARRAY[{ID}]::uuid[]",
+            f"ARRAY[{ID}]::uuid[]",
+            "ARRAY['SVC 0001 0001 0000']",
+            NOW,
+        ),
+    ),
     Hot("a card to move", cards_moves.LOCK, ("uuid", "uuid"), (ORGANIZATION, ID)),
     Hot("an event's status", tickets_issuing.EVENT_STATUS, ("uuid", "uuid"), (ORGANIZATION, ID)),
     Hot("a place", tickets_issuing.TAKE_PLACE, ("uuid", "uuid", "uuid"), (ORGANIZATION, ID, ID)),
@@ -263,12 +274,16 @@ def test_a_page_of_events_is_read_in_order_and_no_further(large: Link, page: str
 # ---- the statements within activate_scans ----------------------------------------------------------------------
 
 
+# How the variables that the routine declares end; the parameters begin with p_.
+DECLARED: Final = ("_generation", "_keys")
+
+
 def activation_statements() -> list[tuple[str, dict[str, str]]]:
     """Each statement of the routine, with its variables as parameters, and their types."""
     (text,) = (one for one in statements(ACTIVATION.read_text()) if "FUNCTION activate_scans" in one)
     function = pglast.parse_plpgsql(text)[0]["PLpgSQL_function"]
     variables = [one["PLpgSQL_var"] for one in function["datums"] if "PLpgSQL_var" in one]
-    variables = [one for one in variables if one["refname"].startswith("p_") or one["refname"].endswith("_generation")]
+    variables = [one for one in variables if one["refname"].startswith("p_") or one["refname"].endswith(DECLARED)]
     found: list[tuple[str, dict[str, str]]] = []
     for query in _queries(function["action"]):
         used = [one for one in variables if re.search(rf"\b{one['refname']}\b", query)]
@@ -354,17 +369,31 @@ def test_what_postgresql_really_runs_is_what_was_explained(inside: Link) -> None
     assert explained - real == {"idempotency_1_pkey"}
 
 
+def _key(connection: Link) -> str:
+    """An API key of the largest organization; made, if it has none."""
+    connection.execute(
+        "INSERT INTO organization (id, name, created_at) VALUES (%s, 'Largest', now()) ON CONFLICT DO NOTHING",
+        (LARGEST,),
+    )
+    connection.execute(
+        "INSERT INTO api_key (organization_id, id, hash, mode, name, last_four, scopes, created_at, created_by)"
+        " VALUES (%s, %s, '', 'live', 'key', 'aaaa', '{admin}', now(), 'x') ON CONFLICT DO NOTHING",
+        (LARGEST, ANYTHING),
+    )
+    return ANYTHING
+
+
 def _scan_once(connection: Link, card_number: str = "SVC 0000 0000 0000") -> None:
     connection.execute(
         """
         SELECT * FROM activate_scans(
             now(), '{"live": {"event_not_found": 404, "activated": 200}}',
-            ARRAY[gen_random_uuid()], ARRAY[%(organization)s::uuid], ARRAY['live'], ARRAY[gen_random_uuid()],
-            ARRAY[NULL::inet], ARRAY[1], ARRAY[gen_random_uuid()], ARRAY[gen_random_uuid()], ARRAY[%(event)s::uuid],
-            ARRAY[%(card_number)s], ARRAY[false], ARRAY[NULL::text], ARRAY[NULL::text], ARRAY[NULL::timestamptz],
-            ARRAY[NULL::jsonb])
+            ARRAY[gen_random_uuid()], ARRAY[%(organization)s::uuid], ARRAY['live'], ARRAY[%(key)s::uuid],
+            ARRAY[NULL], ARRAY[now()], ARRAY[1], ARRAY[gen_random_uuid()], ARRAY[gen_random_uuid()],
+            ARRAY[%(event)s::uuid], ARRAY[%(card_number)s], ARRAY[NULL::uuid], ARRAY[false], ARRAY[NULL::text],
+            ARRAY[NULL::text], ARRAY[NULL::timestamptz], ARRAY[NULL::jsonb])
         """,
-        {"organization": LARGEST, "event": ANYTHING, "card_number": card_number},
+        {"organization": LARGEST, "event": ANYTHING, "card_number": card_number, "key": _key(connection)},
     )
 
 
@@ -398,6 +427,17 @@ def test_a_key_that_is_used_in_part_is_noticed(large: Link) -> None:
     with large.transaction(force_rollback=True):
         large.execute("SET LOCAL enable_seqscan = off")
         assert faults(explain(large, text, ["uuid", "text"], [f"'{SMALL}'", "'North'"], "generic")) != []
+
+
+def test_a_retry_key_is_looked_up_whole_while_there_are_none(cluster: Cluster) -> None:
+    """Scans themselves fill this table, from nothing, every day: a plan made before them must be good after them."""
+    url = cluster.create_database("gatepass_first_day")
+    runner.upgrade(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET enable_seqscan = off")
+        for index in (node for plan in activation_plans(connection) for node in nodes(plan)):
+            if index.get("Index Name", "").startswith("idempotency"):
+                assert {"organization_id", "retry_key"} <= set(re.findall(r"\w+", index["Index Cond"]))
 
 
 # ---- a database that grows faster than it is analyzed ----------------------------------------------------------

@@ -32,11 +32,11 @@ async def fight(
     async with lines(pair, (await house.key()).text, gates) as opened:
         for number in numbers:
             shown = by(way, house, number)
-            async with starting_line(house, gates) as all_are_there:
+            async with starting_line(house) as are_there:
                 for n, line in enumerate(opened):
                     gate = "gate" if one_key else f"gate {n}"
                     line.send(scan_body(house, shown, gate), f"retry of {number}" if one_key else None)
-                await all_are_there()
+                await are_there(min(gates, len(pair)))
             fights.append(Fight(number, [await line.answer() for line in opened]))
             if max(fights[-1].statuses()) >= 500:
                 break
@@ -44,18 +44,18 @@ async def fight(
 
 
 @asynccontextmanager
-async def starting_line(house: House, runners: int) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
-    """Hold every scan at its first statement until all are there, then let them go at the same instant."""
+async def starting_line(house: House) -> AsyncGenerator[Callable[[int], Awaitable[None]]]:
+    """Hold every batch of scans at its first statement until all are there, then let them go at the same instant."""
     async with house.db.transaction() as tx:
 
-        async def all_are_there() -> None:
-            await wait_for(are_there)
+        async def are_there(batches: int) -> None:
+            async def wait_at_the_line() -> bool:
+                return await tx.value(WAITING) == batches
 
-        async def are_there() -> bool:
-            return await tx.value(WAITING) == runners
+            await wait_for(wait_at_the_line)
 
         await tx.run("LOCK TABLE idempotency_generation IN ACCESS EXCLUSIVE MODE")
-        yield all_are_there
+        yield are_there
 
 
 WAITING = "SELECT count(*) FROM pg_locks WHERE relation = 'idempotency_generation'::regclass AND NOT granted"

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from nacl.signing import SigningKey
 
-from gatepass.api.card import PublicKeyOut, PublicKeysOut, VerificationOut
+from gatepass.api.card import PublicKeyOut, PublicKeysOut
+from gatepass.api.card import written as verification
 from gatepass.api.errors import body_of
 from gatepass.api.events import EventOut
 from gatepass.api.wire import Data, Page, written_cursor
@@ -49,7 +50,7 @@ def refused(refusals: list[Refusal]) -> Json:
 
 
 def _verified(summary: str, token: str) -> Json:
-    return example(summary, VerificationOut.of(sandbox.verify(token)).model_dump(mode="json"))
+    return example(summary, verification(sandbox.verify(token)))
 
 
 def _scanned(summary: str, card: str) -> Json:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fastapi.routing import APIRoute
 
-from gatepass.api import card, events, scan
+from gatepass.api import card, events, incoming, scan
 from gatepass.api.description import answers, examples, schemas
 from gatepass.api.errors import NotFound, RequestTooLarge
 from gatepass.api.wire import MOST
@@ -193,7 +193,7 @@ NOTES: Final = {
         parameters=(IDEMPOTENCY_KEY,),
         body={
             "required": True,
-            "description": f"At most {scan.LARGEST_BODY // 1024} KiB of JSON.",
+            "description": f"At most {incoming.LARGEST_BODY // 1024} KiB of JSON.",
             "content": {"application/json": {"schema": schemas.ref("ScanRequest"), "examples": examples.SCANS}},
         },
         headers=(answers.REPLAYED,),

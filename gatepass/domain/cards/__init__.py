@@ -13,17 +13,10 @@ from gatepass.domain.cards.card import (
 )
 from gatepass.domain.cards.issuing import erase_holder, issue
 from gatepass.domain.cards.moves import move
-from gatepass.domain.cards.signing import (
-    NoSigningKey,
-    PublicKey,
-    Signer,
-    retire,
-    rotate,
-    signer,
-    verifying_keys,
-)
-from gatepass.domain.cards.token import Expired, InvalidToken, Token
-from gatepass.domain.cards.verification import INVALID, Reason, Verification, read_token, standing, verify
+from gatepass.domain.cards.signing import NoSigningKey, Signer, retire, rotate, signer, verifying_keys
+from gatepass.domain.cards.token import Expired, InvalidToken, PublicKey, Token
+from gatepass.domain.cards.token import verify as read_token
+from gatepass.domain.cards.verification import INVALID, Question, Reason, Verification, standing, verify
 
 __all__ = [
     "INVALID",
@@ -37,6 +30,7 @@ __all__ = [
     "InvalidToken",
     "NoSigningKey",
     "PublicKey",
+    "Question",
     "Reason",
     "Signer",
     "Token",

@@ -14,6 +14,7 @@ from gatepass.base.refusals import Refusal
 from gatepass.base.vault import Vault
 from gatepass.domain import changes
 from gatepass.domain.cards import token
+from gatepass.domain.cards.token import PublicKey
 
 Signer = Callable[[str, datetime], str]
 
@@ -22,12 +23,6 @@ class NoSigningKey(Refusal):
     """The organization has no signing key."""
 
     code = "no_signing_key"
-
-
-@dataclass(frozen=True, slots=True)
-class PublicKey:
-    id: UUID
-    public_key: bytes
 
 
 @dataclass(frozen=True, slots=True)

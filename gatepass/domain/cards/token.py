@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+from uuid import UUID
 
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
@@ -36,9 +37,16 @@ class Expired(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class PublicKey:
+    id: UUID
+    public_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Token:
     card_number: str
     expires_at: int
+    signing_key: UUID
 
     def is_expired(self, at: datetime) -> bool:
         return self.expires_at <= at.timestamp()
@@ -49,16 +57,18 @@ def sign(card_number: str, expires_at: datetime, key: SigningKey) -> str:
     return f"{signed}.{_encode(key.sign(signed.encode()).signature)}"
 
 
-def verify(text: str, keys: Iterable[bytes]) -> Token:
-    """The token, if one of these public keys signed it; newest first is quickest. Expiry is not looked at."""
+def verify(text: str, keys: Iterable[PublicKey]) -> Token:
+    """The token, if one of these keys signed it; newest first is quickest. Expiry is not looked at."""
     found = PATTERN.fullmatch(text) if len(text) <= LONGEST else None
     if found is None:
         raise InvalidToken
     signed, card, expires_at, signature = found.groups()
-    if not any(_is_signed(signed.encode(), _decode(signature), key) for key in keys):
+    message, raw_signature = signed.encode(), _decode(signature)
+    signer = next((key.id for key in keys if _is_signed(message, raw_signature, key.public_key)), None)
+    if signer is None:
         raise InvalidToken
     try:
-        return Token(_decode(card).decode("ascii"), int(expires_at))
+        return Token(_decode(card).decode("ascii"), int(expires_at), signer)
     except UnicodeDecodeError:
         raise InvalidToken from None
 

@@ -1,5 +1,6 @@
 """Verifying a card token: may this card be used? Nothing is activated, and nothing is said about tickets."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -7,9 +8,9 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.domain.cards import signing, token
 from gatepass.domain.cards.card import Card, CardStatus
-from gatepass.domain.cards.token import InvalidToken, Token
+from gatepass.domain.cards.token import Token
+from gatepass.domain.keys import InvalidKey
 
 
 class Reason(StrEnum):
@@ -35,19 +36,34 @@ class Verification:
 INVALID: Final = Verification(None, expired=False, reason=Reason.INVALID_TOKEN)
 
 
-async def read_token(tx: Tx, organization_id: UUID, text: str) -> Token:
-    """The token, if the organization signed it; otherwise InvalidToken."""
-    keys = await signing.verifying_keys(tx, organization_id)
-    return token.verify(text, (key.public_key for key in keys))
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A token whose signature is good, and the API key that asks about it."""
+
+    organization_id: UUID
+    key_id: UUID
+    token: Token
 
 
-async def verify(tx: Tx, organization_id: UUID, text: str, *, at: datetime) -> Verification:
-    try:
-        shown = await read_token(tx, organization_id, text)
-    except InvalidToken:
-        return INVALID
-    card = await tx.one(Card, BY_NUMBER, organization_id, shown.card_number)
-    return INVALID if card is None else standing(card, expired=shown.is_expired(at))
+async def verify(tx: Tx, questions: Sequence[Question], *, at: datetime) -> list[Verification | InvalidKey]:
+    """What these tokens are worth, in their order. Keys of either kind that have ended meanwhile are found here."""
+    rows = await tx.rows(
+        LOOK_UP,
+        [question.organization_id for question in questions],
+        [question.key_id for question in questions],
+        [question.token.signing_key for question in questions],
+        [question.token.card_number for question in questions],
+        at,
+    )
+    answers: list[Verification | InvalidKey] = [INVALID] * len(questions)
+    for row in rows:
+        place = row["n"] - 1
+        if not row["key_is_good"]:
+            answers[place] = InvalidKey()
+        elif row["signing_key_is_good"] and row["id"] is not None:
+            card = Card(row["id"], row["number"], CardStatus(row["status"]), row["issued_at"])
+            answers[place] = standing(card, expired=questions[place].token.is_expired(at))
+    return answers
 
 
 def standing(card: Card, *, expired: bool) -> Verification:
@@ -59,9 +75,25 @@ def standing(card: Card, *, expired: bool) -> Verification:
     return Verification(card, expired, Reason.EXPIRED if expired else None)
 
 
-BY_NUMBER: Final = """
-    SELECT id, number, status, issued_at
-      FROM card
-     WHERE organization_id = $1
-       AND number = $2
+LOOK_UP: Final = """
+    SELECT u.n,
+           EXISTS (SELECT FROM api_key a
+                    WHERE a.organization_id = u.organization_id
+                      AND a.id = u.key_id
+                      AND a.revoked_at IS NULL
+                      AND (a.expires_at IS NULL OR a.expires_at > $5)
+                   OFFSET 0) AS key_is_good,
+           EXISTS (SELECT FROM signing_key s
+                    WHERE s.organization_id = u.organization_id
+                      AND s.id = u.signing_key
+                      AND s.retired_at IS NULL
+                   OFFSET 0) AS signing_key_is_good,
+           c.id, c.number, c.status, c.issued_at
+      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[])
+           WITH ORDINALITY u (organization_id, key_id, signing_key, card_number, n)
+      LEFT JOIN LATERAL (SELECT x.id, x.number, x.status, x.issued_at
+                           FROM card x
+                          WHERE x.organization_id = u.organization_id
+                            AND x.number = u.card_number
+                         OFFSET 0) c ON true
 """

@@ -1,6 +1,6 @@
 """Keys: who may call, and for what."""
 
-from gatepass.domain.keys.authentication import Address, DeadKey, authenticate, shown_key
+from gatepass.domain.keys.authentication import Address, DeadKey, authenticate, require_address, shown_key
 from gatepass.domain.keys.issuing import IssuedKey, KeyNotFound, issue, mark_used, revoke
 from gatepass.domain.keys.key import (
     Caller,
@@ -29,6 +29,7 @@ __all__ = [
     "make_key",
     "mark_used",
     "mode_of",
+    "require_address",
     "revoke",
     "shown_key",
 ]

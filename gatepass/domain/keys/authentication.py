@@ -50,9 +50,13 @@ async def authenticate(tx: Tx, key: str, address: Address | None, *, at: datetim
     )
     if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= at):
         raise DeadKey(caller)
+    require_address(caller, address)
+    return caller
+
+
+def require_address(caller: Caller, address: Address | None) -> None:
     if caller.allowed_networks and not _within(address, caller.allowed_networks):
         raise DeadKey(caller)
-    return caller
 
 
 def _within(address: Address | None, networks: tuple[IPv4Network | IPv6Network, ...]) -> bool:

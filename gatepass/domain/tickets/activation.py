@@ -6,17 +6,17 @@ the scan's record and its audit row, in one transaction and one round trip.
 """
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 import asyncpg
+import msgspec
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
+from gatepass.base.ids import id_of
 from gatepass.base.refusals import Refusal
 from gatepass.domain.cards import CardNotFound, CardRevoked, CardSuspended, Expired
 from gatepass.domain.events import EventNotActive, EventNotFound
@@ -51,9 +51,11 @@ REFUSALS: Final[dict[str, type[Refusal]]] = {
 ATTEMPTS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """One card shown at one gate. `given` is the sandbox's verdict, None for a live scan."""
+class Scan(msgspec.Struct, frozen=True):
+    """One card shown at one gate.
+
+    `given` is the sandbox's verdict, None for a live scan. `signing_key` signed the token that was shown.
+    """
 
     request_id: UUID
     organization_id: UUID
@@ -70,6 +72,8 @@ class Scan:
     scanner_id: str | None
     occurred_at: datetime | None
     given: Given | None = None
+    signing_key: UUID | None = None
+    received_at: datetime | None = None
 
     def retry_digest(self) -> UUID | None:
         """The retry key within its organization: live and sandbox have keys of their own."""
@@ -81,8 +85,7 @@ class Scan:
         return _digest(str(self.event_id), self.shown, self.gate, self.scanner_id, occurred_at)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """What became of a scan: `activated`, or the code of a refusal."""
 
     request_id: UUID
@@ -109,8 +112,10 @@ class Verdict:
 
 async def activate(
     tx: Tx, scans: Sequence[Scan], *, at: datetime, statuses: Mapping[Mode, Mapping[str, int]]
-) -> list[Verdict]:
+) -> list[Verdict | None]:
     """Use up the tickets of these scans; a verdict for each, in their order.
+
+    None: the API key, or the key that signed the token, has ended. Nothing was judged.
 
     `statuses` says what the door answers for each verdict, for the audit row. The statement is a
     transaction of its own, so `tx` must not be inside one.
@@ -118,7 +123,7 @@ async def activate(
     arguments = _columns(scans, at, statuses)
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            verdicts = await tx.all(Verdict, ACTIVATE, *arguments)
+            verdicts = [Verdict(*row) for row in await tx.rows(ACTIVATE, *arguments)]
         except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
             if attempt == ATTEMPTS:
                 raise
@@ -130,17 +135,19 @@ async def activate(
 def _columns(scans: Sequence[Scan], at: datetime, statuses: Mapping[Mode, Mapping[str, int]]) -> list[object]:
     return [
         at,
-        json.dumps(statuses),
+        msgspec.json.encode(statuses).decode(),
         [scan.request_id for scan in scans],
         [scan.organization_id for scan in scans],
-        [scan.mode for scan in scans],
+        [scan.mode.value for scan in scans],
         [scan.key_id for scan in scans],
-        [scan.address for scan in scans],
+        [scan.address and str(scan.address) for scan in scans],
+        [scan.received_at for scan in scans],
         [scan.elapsed_us for scan in scans],
         [scan.retry_digest() for scan in scans],
         [scan.fingerprint() for scan in scans],
         [scan.event_id for scan in scans],
         [scan.card_number for scan in scans],
+        [scan.signing_key for scan in scans],
         [scan.expired for scan in scans],
         [scan.gate for scan in scans],
         [scan.scanner_id for scan in scans],
@@ -149,17 +156,18 @@ def _columns(scans: Sequence[Scan], at: datetime, statuses: Mapping[Mode, Mappin
     ]
 
 
-def _in_order(scans: Sequence[Scan], verdicts: Sequence[Verdict]) -> list[Verdict]:
+def _in_order(scans: Sequence[Scan], verdicts: Sequence[Verdict]) -> list[Verdict | None]:
     by_request = {verdict.request_id: verdict for verdict in verdicts}
-    return [by_request[scan.request_id] for scan in scans]
+    return [by_request.get(scan.request_id) for scan in scans]
 
 
 def _digest(*parts: str | None) -> UUID:
     """128 bits of SHA-256: a collision could only harm the organization that searched for it."""
-    return UUID(bytes=hashlib.sha256(json.dumps(parts).encode()).digest()[:16])
+    return id_of(hashlib.sha256(msgspec.json.encode(parts)).digest()[:16])
 
 
+# In the order of Verdict's fields.
 ACTIVATE: Final = """
     SELECT request_id, verdict, replayed, ticket_id, tier, category_name, first_at, first_gate, first_scanner_id
-      FROM activate_scans($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+      FROM activate_scans($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 """

@@ -19,12 +19,14 @@ CREATE OR REPLACE FUNCTION activate_scans(
     p_organization uuid[],
     p_mode text[],
     p_key uuid[],
-    p_address inet[],
+    p_address text[],
+    p_received_at timestamptz[],
     p_elapsed_us integer[],
     p_retry_key uuid[],
     p_fingerprint uuid[],
     p_event uuid[],
     p_card_number text[],
+    p_signing_key uuid[],
     p_expired boolean[],
     p_gate text[],
     p_scanner_id text[],
@@ -48,13 +50,33 @@ SET enable_hashjoin = off
 SET enable_mergejoin = off
 SET enable_seqscan = off
 SET jit = off
-SET lock_timeout = '2s'
+SET lock_timeout = '250ms'
 AS $$
 #variable_conflict use_column
 DECLARE
     this_generation smallint;
     last_generation smallint;
+    dead_keys uuid[];
+    retired_keys uuid[];
 BEGIN
+    -- 0. Callers remember whom a key belongs to, and which key signs cards. A scan under one that has ended
+    --    since is not judged at all: it gets no verdict and leaves no row.
+    SELECT coalesce(array_agg(u.key_id), '{}') INTO dead_keys
+      FROM (SELECT DISTINCT x.organization_id, x.key_id
+              FROM unnest(p_organization, p_key) x (organization_id, key_id)) u
+     WHERE NOT EXISTS (SELECT FROM api_key a
+                        WHERE a.organization_id = u.organization_id
+                          AND a.id = u.key_id
+                          AND a.revoked_at IS NULL
+                          AND (a.expires_at IS NULL OR a.expires_at > p_at));
+    SELECT coalesce(array_agg(u.key_id), '{}') INTO retired_keys
+      FROM (SELECT DISTINCT x.organization_id, x.key_id
+              FROM unnest(p_organization, p_signing_key) x (organization_id, key_id)
+             WHERE x.key_id IS NOT NULL) u
+     WHERE NOT EXISTS (SELECT FROM signing_key s
+                        WHERE s.organization_id = u.organization_id
+                          AND s.id = u.key_id
+                          AND s.retired_at IS NULL);
     SELECT g.current, (g.current + 2) % 3 INTO this_generation, last_generation FROM idempotency_generation g;
 
     -- 1. One scan at a time per retry key. A twin in another process waits here until the first has
@@ -77,10 +99,12 @@ BEGIN
       FROM (SELECT DISTINCT ON (i.organization_id, found.ticket_id)
                    i.organization_id, found.ticket_id, i.request, i.gate, i.scanner_id
               FROM (SELECT DISTINCT ON (u.organization_id, coalesce(u.retry_key, u.request)) u.*
-                      FROM unnest(p_organization, p_request, p_retry_key, p_event, p_card_number, p_expired,
-                                  p_gate, p_scanner_id, p_given)
-                           WITH ORDINALITY u (organization_id, request, retry_key, event_id, card_number, expired,
-                                              gate, scanner_id, given, n)
+                      FROM unnest(p_organization, p_request, p_key, p_retry_key, p_event, p_card_number, p_signing_key,
+                                  p_expired, p_gate, p_scanner_id, p_given)
+                           WITH ORDINALITY u (organization_id, request, key_id, retry_key, event_id, card_number,
+                                              signing_key, expired, gate, scanner_id, given, n)
+                     WHERE u.key_id <> ALL (dead_keys)
+                       AND (u.signing_key IS NULL OR u.signing_key <> ALL (retired_keys))
                      ORDER BY u.organization_id, coalesce(u.retry_key, u.request), u.n) i
              CROSS JOIN LATERAL (SELECT e.id
                                    FROM event e
@@ -107,7 +131,8 @@ BEGIN
                AND NOT EXISTS (SELECT FROM idempotency old
                                 WHERE old.organization_id = i.organization_id
                                   AND old.retry_key = i.retry_key
-                                  AND old.generation IN (this_generation, last_generation))
+                                  AND old.generation IN (this_generation, last_generation)
+                               OFFSET 0)
              ORDER BY i.organization_id, found.ticket_id, i.n) first
      WHERE t.organization_id = first.organization_id
        AND t.id = first.ticket_id
@@ -120,10 +145,14 @@ BEGIN
         SELECT u.*,
                first_value(u.request) OVER same_key AS leader,
                first_value(u.fingerprint) OVER same_key AS leader_fingerprint
-          FROM unnest(p_request, p_organization, p_mode, p_key, p_address, p_elapsed_us, p_retry_key,
-                      p_fingerprint, p_event, p_card_number, p_expired, p_gate, p_scanner_id, p_occurred_at, p_given)
-               WITH ORDINALITY u (request, organization_id, mode, key_id, address, elapsed_us, retry_key,
-                                  fingerprint, event_id, card_number, expired, gate, scanner_id, occurred_at, given, n)
+          FROM unnest(p_request, p_organization, p_mode, p_key, p_address, p_received_at, p_elapsed_us, p_retry_key,
+                      p_fingerprint, p_event, p_card_number, p_signing_key, p_expired, p_gate, p_scanner_id,
+                      p_occurred_at, p_given)
+               WITH ORDINALITY u (request, organization_id, mode, key_id, address, received_at, elapsed_us, retry_key,
+                                  fingerprint, event_id, card_number, signing_key, expired, gate, scanner_id,
+                                  occurred_at, given, n)
+         WHERE u.key_id <> ALL (dead_keys)
+           AND (u.signing_key IS NULL OR u.signing_key <> ALL (retired_keys))
         WINDOW same_key AS (PARTITION BY u.organization_id, coalesce(u.retry_key, u.request) ORDER BY u.n)
     ),
     judged AS MATERIALIZED (
@@ -223,11 +252,13 @@ BEGIN
     audited AS (
         INSERT INTO audit (organization_id, at, id, mode, key_id, method, path, status, code, address, duration_us,
                            event_id, card_id)
-        SELECT a.organization_id, p_at, a.request, a.mode, a.key_id, 'POST', '/scan',
-               (p_statuses -> a.mode ->> a.verdict)::smallint, nullif(a.verdict, 'activated'), a.address,
+        SELECT a.organization_id, coalesce(a.received_at, p_at), a.request, a.mode, a.key_id, 'POST', '/scan',
+               (p_statuses -> a.mode ->> a.verdict)::smallint, nullif(a.verdict, 'activated'), a.address::inet,
                a.elapsed_us + (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::integer,
                a.event_id, a.card_id
           FROM answer a
+        -- The batch is run again when its outcome was unknown; a call still has one row.
+        ON CONFLICT DO NOTHING
     )
     SELECT a.request, a.verdict, a.is_replay AND a.verdict <> 'idempotency_key_reused',
            a.ticket_id, a.tier, a.category_name, a.first_at, a.first_gate, a.first_scanner_id

@@ -3,17 +3,18 @@
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nacl.signing import SigningKey
 
-from gatepass.domain.cards import InvalidToken, Token, written
+from gatepass.domain.cards import InvalidToken, PublicKey, Token, written
 from gatepass.domain.cards.token import LONGEST, sign, verify
 
 KEY: Final = SigningKey(bytes(range(32)))
-PUBLIC: Final = [bytes(KEY.verify_key)]
+PUBLIC: Final = [PublicKey(uuid4(), bytes(KEY.verify_key))]
 NUMBER: Final = written("SVC", 12345678901)
 EXPIRES: Final = datetime(2031, 5, 1, 12, tzinfo=UTC)
 GOOD: Final = sign(NUMBER, EXPIRES, KEY)
@@ -32,7 +33,7 @@ def signed(card: str, expires: str, *, prefix: str = "SVC1") -> str:
     return f"{message}.{encoded(KEY.sign(message.encode()).signature)}"
 
 
-def is_refused(text: str, keys: list[bytes] = PUBLIC) -> bool:
+def is_refused(text: str, keys: list[PublicKey] = PUBLIC) -> bool:
     try:
         verify(text, keys)
     except InvalidToken:
@@ -47,7 +48,7 @@ moments = st.datetimes(datetime(1970, 1, 1), datetime(9999, 12, 31), timezones=s
 @given(numbers, moments)
 def test_what_is_signed_is_read_back(number: str, expires_at: datetime) -> None:
     text = sign(number, expires_at, KEY)
-    assert verify(text, PUBLIC) == Token(number, int(expires_at.timestamp()))
+    assert verify(text, PUBLIC) == Token(number, int(expires_at.timestamp()), PUBLIC[0].id)
     assert len(text) <= LONGEST
 
 
@@ -136,8 +137,8 @@ def test_a_second_signature_made_from_the_first_is_refused() -> None:
 
 
 def test_any_of_the_keys_may_have_signed() -> None:
-    others = [bytes(SigningKey.generate().verify_key) for _ in range(2)]
-    assert verify(GOOD, [*others, *PUBLIC]).card_number == NUMBER
+    others = [PublicKey(uuid4(), bytes(SigningKey.generate().verify_key)) for _ in range(2)]
+    assert verify(GOOD, [*others, *PUBLIC]) == Token(NUMBER, int(EXPIRES.timestamp()), PUBLIC[0].id)
     assert is_refused(GOOD, others)
     assert is_refused(GOOD, [])
 

@@ -1,0 +1,151 @@
+"""Rate limits shared between processes, through Valkey or Redis, in the background.
+
+A call asks the bucket in this process and waits for nobody. Twenty times a second, and sooner when a share
+is half used up, the process tells what was taken and learns how full each bucket is for all of them together.
+
+Valkey holds no truth. When it is away, each process goes on with its own buckets, and the metric says so.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Final
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from gatepass.api.metrics import Metrics
+from gatepass.base.log import logger
+from gatepass.domain.limits import Buckets, Taken
+
+# Half of `limits.LATE`: what is told later than that is lost to a caller who keeps to its rate.
+EVERY: Final = 0.05
+# A hurry costs a round trip; so close together, one serves many keys.
+APART: Final = 0.002
+# How soon a server that comes back is found, and one that goes away while nobody calls is missed.
+AGAIN: Final = 0.25
+# A process at a key's full rate has used up its share in half of this, and refuses until it is heard or gives up.
+TIMEOUT: Final = 0.5
+# A script holds up all other processes; this many buckets take it about a millisecond.
+BATCH: Final = 200
+
+# The buckets of all: refill, take what was taken, say what is left. The clock is Valkey's own.
+# A name that has expired is a bucket that has filled up.
+SETTLE: Final = """
+local time = redis.call('TIME')
+local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
+local levels = {}
+for i, name in ipairs(KEYS) do
+  local rate, burst, taken = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
+  local known = redis.call('HMGET', name, 'level', 'at')
+  local level = burst
+  if known[1] then
+    level = math.min(burst, tonumber(known[1]) + math.max(0, now - tonumber(known[2])) * rate)
+  end
+  level = level - taken
+  levels[i] = string.format('%.6f', level)
+  redis.call('HSET', name, 'level', levels[i], 'at', string.format('%.6f', now))
+  redis.call('PEXPIRE', name, math.ceil((burst - level) / rate * 1000))
+end
+return levels
+"""
+
+log = logger(__name__)
+
+
+class SharedLimits:
+    def __init__(self, url: str, buckets: Buckets, metrics: Metrics, monotonic: Callable[[], float]) -> None:
+        self._valkey = _client(url)
+        self._settle_there = self._valkey.register_script(SETTLE)
+        self._buckets = buckets
+        self._metrics = metrics
+        self._monotonic = monotonic
+        self._shared: bool | None = None
+        self._heard_at = float("-inf")
+        self._hurry = asyncio.Event()
+        self._closing = False
+        self._task: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """From the first call on this process gives no more than its share, until it knows that it is alone."""
+        self._buckets.share(self._hurry.set)
+        self._task = asyncio.create_task(self._keep_settling())
+
+    async def close(self) -> None:
+        """Tell what is left, then stop."""
+        self._closing = True
+        self._hurry.set()
+        if self._task is not None:
+            await self._task
+        await self._valkey.aclose()
+
+    async def _keep_settling(self) -> None:
+        while True:
+            last = self._closing
+            try:
+                async with asyncio.timeout(TIMEOUT):
+                    await self._settle()
+                self._share()
+            except Exception as error:  # noqa: BLE001  whatever it is: shares that nobody renews would refuse all calls
+                self._keep_alone(error)
+            if last:
+                return
+            await self._pause()
+
+    async def _settle(self) -> None:
+        taken = self._buckets.tell()
+        if not taken and self._monotonic() - self._heard_at >= AGAIN:
+            await self._valkey.ping()
+            self._heard_at = self._monotonic()
+        for first in range(0, len(taken), BATCH):
+            await self._settle_some(taken[first : first + BATCH])
+
+    async def _settle_some(self, taken: list[Taken]) -> None:
+        levels = await self._settle_there(
+            keys=[_name(one) for one in taken],
+            args=[x for one in taken for x in (one.policy.per_second, one.policy.shared_burst(), one.count)],
+        )
+        self._heard_at = now = self._monotonic()
+        for one, level in zip(taken, levels, strict=True):
+            self._buckets.settle(one, float(level), now)
+
+    def _share(self) -> None:
+        if not self._shared:
+            self._shared = True
+            self._buckets.share(self._hurry.set)
+            self._metrics.limits_shared.set(1)
+            log.info("rate limits are shared")
+
+    def _keep_alone(self, error: Exception) -> None:
+        """An answer that did not come may have been lost after the taking, so nothing is told again."""
+        self._buckets.keep_alone()
+        self._heard_at = float("-inf")
+        if self._shared is not False:
+            self._shared = False
+            self._metrics.limits_shared.set(0)
+            log.warning("rate limits are not shared", error=type(error).__name__)
+
+    async def _pause(self) -> None:
+        await asyncio.sleep(APART)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(EVERY if self._shared else AGAIN):
+                await self._hurry.wait()
+        self._hurry.clear()
+
+
+def _client(url: str) -> Redis:
+    """Nothing is sent twice: it would be counted twice."""
+    try:
+        return Redis.from_url(
+            url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT, retry=Retry(NoBackoff(), 0), protocol=2
+        )
+    except ValueError:
+        # The library's own message may quote a piece of the password.
+        raise ValueError("GATEPASS_VALKEY_URL is not a URL like redis://host:6379/0") from None
+
+
+def _name(taken: Taken) -> str:
+    """The id of the key and the name of its bucket, never the key itself."""
+    whose = taken.whose if isinstance(taken.whose, tuple) else (taken.whose,)
+    return "gatepass:limit:" + ":".join(map(str, whose))

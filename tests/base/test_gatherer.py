@@ -1,0 +1,152 @@
+"""The gatherer, with a lane that the test opens and closes."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from gatepass.base.gatherer import Gatherer
+from gatepass.base.refusals import Busy, Overloaded, Unavailable
+
+
+class Lane:
+    """Runs batches when it is told to; remembers them."""
+
+    def __init__(self, poison: int | None = None, trouble: Exception | None = None) -> None:
+        self.batches: list[list[int]] = []
+        self.open = asyncio.Event()
+        self.poison = poison
+        self.trouble = trouble or ValueError("poisoned")
+
+    async def run(self, items: Sequence[int]) -> Sequence[int | Exception]:
+        self.batches.append(list(items))
+        await self.open.wait()
+        if self.poison in items:
+            raise self.trouble
+        return [item * 10 for item in items]
+
+
+async def turns(count: int = 5) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_a_lone_item_goes_at_once() -> None:
+    lane = Lane()
+    lane.open.set()
+    assert await Gatherer(lane.run, batch=8, waiting=100)(1) == 10
+    assert lane.batches == [[1]]
+
+
+async def test_what_arrives_during_a_flight_goes_together_as_the_next() -> None:
+    lane = Lane()
+    gather = Gatherer(lane.run, batch=8, waiting=100)
+    first = asyncio.create_task(gather(1))
+    await turns()
+    rest = [asyncio.create_task(gather(n)) for n in (2, 3, 4)]
+    await turns()
+    lane.open.set()
+    assert await asyncio.gather(first, *rest) == [10, 20, 30, 40]
+    assert lane.batches == [[1], [2, 3, 4]]
+
+
+async def test_a_batch_is_bounded_and_keeps_the_order_of_arrival() -> None:
+    lane = Lane()
+    lane.open.set()
+    gather = Gatherer(lane.run, batch=3, waiting=100)
+    assert await asyncio.gather(*[gather(n) for n in range(7)]) == [n * 10 for n in range(7)]
+    assert lane.batches == [[0, 1, 2], [3, 4, 5], [6]]
+
+
+async def test_a_full_batch_flies_beside_the_first() -> None:
+    lane = Lane()
+    gather = Gatherer(lane.run, batch=2, waiting=100, lanes=2)
+    calls = [asyncio.create_task(gather(1))]
+    await turns()
+    calls.append(asyncio.create_task(gather(2)))
+    await turns()
+    assert lane.batches == [[1]]
+    calls.append(asyncio.create_task(gather(3)))
+    await turns()
+    assert lane.batches == [[1], [2, 3]]
+    calls += [asyncio.create_task(gather(n)) for n in (4, 5)]
+    await turns()
+    assert lane.batches == [[1], [2, 3]]
+    lane.open.set()
+    assert await asyncio.gather(*calls) == [10, 20, 30, 40, 50]
+
+
+async def test_past_the_bound_a_call_is_refused_at_once() -> None:
+    lane = Lane()
+    gather = Gatherer(lane.run, batch=1, waiting=2)
+    flying = asyncio.create_task(gather(1))
+    await turns()
+    waiting = [asyncio.create_task(gather(n)) for n in (2, 3)]
+    await turns()
+    with pytest.raises(Overloaded):
+        await gather(4)
+    lane.open.set()
+    assert await asyncio.gather(flying, *waiting) == [10, 20, 30]
+
+
+@pytest.mark.parametrize("trouble", [ValueError("poisoned"), Busy()])
+@pytest.mark.parametrize("culprit", range(9))
+async def test_one_poisoned_item_is_refused_alone(culprit: int, trouble: Exception) -> None:
+    lane = Lane(poison=culprit, trouble=trouble)
+    lane.open.set()
+    gather = Gatherer(lane.run, batch=16, waiting=100)
+    results = await asyncio.gather(*[gather(n) for n in range(9)], return_exceptions=True)
+    assert results[culprit] is trouble
+    assert [result for n, result in enumerate(results) if n != culprit] == [n * 10 for n in range(9) if n != culprit]
+
+
+async def test_a_poisoned_batch_does_not_hold_up_the_lane() -> None:
+    lane = Lane(poison=0)
+    lane.open.set()
+    gather = Gatherer(lane.run, batch=4, waiting=100)
+    results = await asyncio.gather(*[gather(n) for n in range(8)], return_exceptions=True)
+    assert results[1:] == [n * 10 for n in range(1, 8)]
+    assert [4, 5, 6, 7] in lane.batches, "the next batch went whole"
+
+
+async def test_what_is_held_is_waited_for_beside_the_lane() -> None:
+    """A lone item finds its row held; the next one does not wait behind it."""
+    lane = Lane(poison=1, trouble=Busy())
+    lane.open.set()
+    gather = Gatherer(lane.run, batch=4, waiting=100)
+    with pytest.raises(Busy):
+        await gather(1)
+    assert lane.batches == [[1], [1]]
+
+
+async def test_when_the_database_is_away_everyone_is_told_and_nothing_is_split() -> None:
+    lane = Lane(poison=0, trouble=Unavailable())
+    lane.open.set()
+    gather = Gatherer(lane.run, batch=4, waiting=100)
+    results = await asyncio.gather(*[gather(n) for n in range(4)], return_exceptions=True)
+    assert all(isinstance(result, Unavailable) for result in results)
+    assert lane.batches == [[0, 1, 2, 3]]
+
+
+async def test_a_caller_that_goes_away_spoils_nothing() -> None:
+    lane = Lane()
+    gather = Gatherer(lane.run, batch=4, waiting=100)
+    gone, stays = asyncio.create_task(gather(1)), asyncio.create_task(gather(2))
+    await turns()
+    gone.cancel()
+    await turns()
+    lane.open.set()
+    assert await stays == 20
+
+
+async def test_draining_waits_for_what_was_taken_in() -> None:
+    lane = Lane()
+    gather = Gatherer(lane.run, batch=1, waiting=100)
+    calls = [asyncio.create_task(gather(n)) for n in range(3)]
+    await turns()
+    draining = asyncio.create_task(gather.drain())
+    await turns()
+    assert not draining.done()
+    lane.open.set()
+    await draining
+    assert [call.result() for call in calls] == [0, 10, 20]
