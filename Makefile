@@ -46,6 +46,19 @@ acceptance:  ## the public contract from outside, on PostgreSQL 15 and 18
 bench:  ## scans a second against bare PostgreSQL, in one run; needs wrk
 	$(BIN)/python -m bench.scan
 
+.PHONY: bench-check
+bench-check:  ## the same in short, for CI: it fails if the ratios are far from what they were
+	$(BIN)/python -m bench.scan --tickets 600000 --rounds 3 --seconds 2 --processes 2 --check 0.6 \
+	  --only "bare,connection,token"
+
+.PHONY: bench-growth
+bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizations, in one run; 12 GB of disk
+	$(BIN)/python -m bench.growth
+
+.PHONY: bench-peer
+bench-peer:  ## scans a second against pretix, in one run; needs wrk, redis-server, uv
+	$(BIN)/python -m bench.peer
+
 .PHONY: check
 check: check-code check-sql check-openapi  ## lint, types, imports, migrations, interface description
 

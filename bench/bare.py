@@ -16,8 +16,8 @@ SELECT 1 / (v.verdict = 'activated')::int
   FROM bench_card b,
        activate_scans(
            now(), '{STATUSES}', ARRAY[gen_random_uuid()], ARRAY[b.organization_id], ARRAY['live'], ARRAY[b.key_id],
-           ARRAY['127.0.0.1'::inet], ARRAY[0], ARRAY[gen_random_uuid()], ARRAY[gen_random_uuid()],
-           ARRAY[b.event_id], ARRAY[b.number], ARRAY[false], ARRAY['North 2'], ARRAY['scanner-7'],
+           ARRAY['127.0.0.1'], ARRAY[now()], ARRAY[0], ARRAY[gen_random_uuid()], ARRAY[gen_random_uuid()],
+           ARRAY[b.event_id], ARRAY[b.number], ARRAY[NULL::uuid], ARRAY[false], ARRAY['North 2'], ARRAY['scanner-7'],
            ARRAY[NULL::timestamptz], ARRAY[NULL::jsonb]) v
  WHERE b.n = :n::bigint;
 """
@@ -27,15 +27,15 @@ MANY = f"""
 \\set i :i + 1
 SELECT 1 / (count(*) FILTER (WHERE v.verdict = 'activated') = :size::bigint)::int
   FROM (SELECT array_agg(gen_random_uuid()) AS request, array_agg(organization_id) AS organization,
-               array_agg('live'::text) AS mode, array_agg(key_id) AS key, array_agg('127.0.0.1'::inet) AS address,
-               array_agg(0) AS elapsed, array_agg(gen_random_uuid()) AS retry,
+               array_agg('live'::text) AS mode, array_agg(key_id) AS key, array_agg('127.0.0.1'::text) AS address,
+               array_agg(now()) AS received, array_agg(0) AS elapsed, array_agg(gen_random_uuid()) AS retry,
                array_agg(gen_random_uuid()) AS fingerprint, array_agg(event_id) AS event, array_agg(number) AS number,
-               array_agg(false) AS expired, array_agg('North 2'::text) AS gate,
+               array_agg(NULL::uuid) AS signer, array_agg(false) AS expired, array_agg('North 2'::text) AS gate,
                array_agg('scanner-7'::text) AS scanner, array_agg(NULL::timestamptz) AS occurred,
                array_agg(NULL::jsonb) AS given
           FROM bench_card WHERE n >= :n::bigint AND n < :n::bigint + :size::bigint) b,
-       activate_scans(now(), '{STATUSES}', request, organization, mode, key, address, elapsed, retry,
-                      fingerprint, event, number, expired, gate, scanner, occurred, given) v;
+       activate_scans(now(), '{STATUSES}', request, organization, mode, key, address, received, elapsed, retry,
+                      fingerprint, event, number, signer, expired, gate, scanner, occurred, given) v;
 """
 
 DONE = re.compile(r"number of transactions actually processed: (\d+)")
@@ -43,7 +43,9 @@ MEAN = re.compile(r"latency average = ([\d.]+) ms")
 FAILED = re.compile(r"number of failed transactions: (\d+)")
 
 
-def pgbench(cluster: Cluster, folder: Path, first: int, seconds: float, clients: int, size: int) -> Slice:
+def pgbench(
+    cluster: Cluster, folder: Path, first: int, seconds: float, clients: int, size: int, database: str = "bench"
+) -> Slice:
     """Activate for some seconds, `size` tickets a transaction, from the `first` on."""
     script = folder / "bare.sql"
     script.write_text(ONE if size == 1 else MANY)
@@ -51,7 +53,7 @@ def pgbench(cluster: Cluster, folder: Path, first: int, seconds: float, clients:
     command = [
         str(cluster.binaries / "pgbench"), "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)),
         "-T", str(int(seconds)), "-f", str(script), "-h", "127.0.0.1", "-p", str(cluster.port), "-U", "postgres",
-        *(part for name, value in variables.items() for part in ("-D", f"{name}={value}")), "bench",
+        *(part for name, value in variables.items() for part in ("-D", f"{name}={value}")), database,
     ]  # fmt: skip
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
     if ran.returncode:

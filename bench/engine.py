@@ -8,7 +8,7 @@ from gatepass.migrations import runner
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.serving import Serving, serve
 
-# Checkpoints are kept out of the slices, so that no slice pays for another's.
+# Checkpoints are kept out, so that no slice pays for another's. A million tickets fit into the buffers.
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "max_connections": "200",
@@ -17,19 +17,25 @@ SETTINGS = {
     "synchronous_commit": "on",
     "full_page_writes": "on",
     "checkpoint_timeout": "1h",
-    "max_wal_size": "30GB",
+    "max_wal_size": "40GB",
 }
 
 
 @contextmanager
-def engine(version: int) -> Generator[tuple[Cluster, str]]:
-    cluster = start_cluster(version, SETTINGS)
+def cluster_with(version: int, **different: str) -> Generator[Cluster]:
+    cluster = start_cluster(version, SETTINGS | different)
     try:
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@contextmanager
+def engine(version: int) -> Generator[tuple[Cluster, str]]:
+    with cluster_with(version) as cluster:
         url = cluster.create_database("bench")
         runner.upgrade(url)
         yield cluster, url
-    finally:
-        cluster.stop()
 
 
 @contextmanager

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+import psycopg
+
 from bench import cpu
 from gatepass.base.settings import BASE_PATH
+from tests.postgres import Cluster
 from tests.serving import Serving
 
 HERE = Path(__file__).parent
@@ -26,6 +29,7 @@ class Slice:
     used: int
     python_us: float = 0
     postgres_us: float = 0
+    wal_bytes: float = 0
 
     @property
     def rate(self) -> float:
@@ -49,10 +53,19 @@ class Series:
 
 
 def wrk(
-    processes: Sequence[Serving], plan: Path, first: int, seconds: float, connections: int, way: str, *, retry: bool
+    processes: Sequence[Serving],
+    plan: Path,
+    first: int,
+    seconds: float,
+    connections: int,
+    way: str,
+    *,
+    retry: bool,
+    room: int = 15_000,
 ) -> Slice:
-    """Load all processes at once, the connections shared out among them."""
-    room = int(seconds * 15_000) // len(processes)
+    """Load all processes at once, the connections and `room` tickets a second shared out among them."""
+    processes = processes[:connections]
+    room = int(seconds * room) // len(processes)
     runs: list[subprocess.Popen[str]] = []
     for place, process in enumerate(processes):
         mine = max(1, connections // len(processes))
@@ -86,11 +99,20 @@ def _result(run: subprocess.Popen[str]) -> dict[str, float]:
     return json.loads(line.removeprefix("RESULT "))
 
 
-def costed(work: Callable[[], Slice], python: Sequence[int], postgres: Callable[[], Sequence[int]]) -> Slice:
-    """Run a slice and add what it cost in CPU time, per activation, of Python and of PostgreSQL."""
-    before = cpu.seconds(python), cpu.seconds(postgres())
+def costed(work: Callable[[], Slice], python: Sequence[int], cluster: Cluster) -> Slice:
+    """Run a slice and add what it cost, per activation: CPU time of Python and of PostgreSQL, and bytes of WAL."""
+    before = cpu.seconds(python), cpu.seconds(cluster.processes()), _wal(cluster)
     result = work()
-    after = cpu.seconds(python), cpu.seconds(postgres())
-    result.python_us = (after[0] - before[0]) / max(result.done, 1) * 1e6
-    result.postgres_us = (after[1] - before[1]) / max(result.done, 1) * 1e6
+    after = cpu.seconds(python), cpu.seconds(cluster.processes()), _wal(cluster)
+    python_s, postgres_s, wal = (b - a for a, b in zip(before, after, strict=True))
+    result.python_us = python_s / max(result.done, 1) * 1e6
+    result.postgres_us = postgres_s / max(result.done, 1) * 1e6
+    result.wal_bytes = wal / max(result.done, 1)
     return result
+
+
+def _wal(cluster: Cluster) -> int:
+    """How many bytes of WAL have been written so far."""
+    with psycopg.connect(cluster.url(), autocommit=True) as connection:
+        ((written,),) = connection.execute("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn").fetchall()
+    return int(written)

@@ -1,31 +1,39 @@
 -- wrk: each request scans (or verifies) the next ticket of the plan.
--- PLAN file, FIRST line, WAY card|token|verify|events, RETRY 1 with an Idempotency-Key, BASE path.
+-- PLAN file, FIRST line, COUNT of lines, WAY card|token|verify|events, RETRY 1 with an Idempotency-Key, BASE path.
+-- All requests are written before the first is sent, so that the client costs as little as it can.
 local way, retry, base = os.getenv("WAY"), os.getenv("RETRY") == "1", os.getenv("BASE")
 local first, count = tonumber(os.getenv("FIRST")), tonumber(os.getenv("COUNT"))
-local lines, at = {}, 0
+local requests, at = {}, 0
 
-function init()
-  local n = 0
-  for line in io.lines(os.getenv("PLAN")) do
-    if n >= first + count then break end
-    if n >= first then lines[#lines + 1] = line end
-    n = n + 1
-  end
-end
-
-function request()
-  at = at + 1
-  local line = lines[(at - 1) % #lines + 1]
+local function written(line, n)
   local key, event, number, token = line:match("^(%S+) (%S+) (%S+) (%S+)")
   local headers = { Authorization = "Bearer " .. key }
   if way == "events" then return wrk.format("GET", base .. "/events", headers) end
   if way == "verify" then return wrk.format("GET", base .. "/card/verify?token=" .. token, headers) end
   headers["Content-Type"] = "application/json"
-  if retry then headers["Idempotency-Key"] = "bench-" .. (first + at) .. "-" .. number end
+  if retry then headers["Idempotency-Key"] = "bench-" .. n .. "-" .. number end
   local body = '{"event_id":"' .. event .. '","gate":"North 2","scanner_id":"scanner-7",'
   if way == "token" then body = body .. '"token":"' .. token .. '"}'
   else body = body .. '"card_number":"' .. number:gsub("_", " ") .. '"}' end
   return wrk.format("POST", base .. "/scan", headers, body)
+end
+
+function init()
+  local n = 0
+  for line in io.lines(os.getenv("PLAN")) do
+    if n >= first + count then break end
+    if n >= first then requests[#requests + 1] = written(line, n) end
+    n = n + 1
+  end
+end
+
+-- A ticket can be activated once, so running out of them must be noticed: it is refused.
+local over = wrk.format("GET", base .. "/out-of-tickets")
+
+function request()
+  at = at + 1
+  if at > #requests and (way == "verify" or way == "events") then at = 1 end
+  return requests[at] or over
 end
 
 function done(summary, latency, _)

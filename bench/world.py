@@ -68,7 +68,7 @@ async def _organization(
     return organization.id, key.text, sign
 
 
-async def _load(url: str, folder: Path, count: int, organization_count: int) -> World:
+async def _load(url: str, folder: Path, count: int, organization_count: int, planned: int) -> World:
     db, vault = Database(url, deadline=600), Vault([new_key()])
     await upkeep.keep(db, at=datetime.now(UTC))
     made: dict[UUID, tuple[str, Signer]] = {}
@@ -78,10 +78,10 @@ async def _load(url: str, folder: Path, count: int, organization_count: int) -> 
             id, key, sign = await _organization(db, count // organization_count, vault, progress, task)
             made[id] = (key, sign)
     await db.close()
-    return _planned(url, folder, made)
+    return _planned(url, folder, made, planned)
 
 
-def _planned(url: str, folder: Path, made: dict[UUID, tuple[str, Signer]]) -> World:
+def _planned(url: str, folder: Path, made: dict[UUID, tuple[str, Signer]], planned: int) -> World:
     """Number the tickets in a scattered order, for pgbench as a table and for HTTP as a file."""
     plan, count = folder / "plan.txt", 0
     expires = datetime.now(UTC) + timedelta(days=2)
@@ -91,18 +91,18 @@ def _planned(url: str, folder: Path, made: dict[UUID, tuple[str, Signer]]) -> Wo
         connection.execute("VACUUM ANALYZE")
         with connection.transaction(), connection.cursor("plan") as rows:
             rows.itersize = 50_000
-            rows.execute("SELECT organization_id, event_id, number FROM bench_card ORDER BY n")
+            rows.execute("SELECT organization_id, event_id, number FROM bench_card ORDER BY n LIMIT %s", (planned,))
             for organization_id, event_id, number in rows:
                 key, sign = made[organization_id]
                 token = sign(number, expires) if count < WITH_TOKENS else "-"
                 file.write(f"{key} {event_id} {number.replace(' ', '_')} {token}\n")
                 count += 1
-        connection.execute("CHECKPOINT")
     return World(plan, count)
 
 
-def load(url: str, folder: Path, count: int, organization_count: int) -> World:
-    return asyncio.run(_load(url, folder, count, organization_count))
+def load(url: str, folder: Path, count: int, organization_count: int, planned: int = 2_000_000) -> World:
+    """Load so many tickets; a plan for the first of them, in scattered order. No checkpoint: see README."""
+    return asyncio.run(_load(url, folder, count, organization_count, planned))
 
 
 RESET = """
@@ -115,5 +115,10 @@ def reset(url: str) -> None:
     """Give every ticket back, and sweep."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(RESET)
+        connection.execute("TRUNCATE idempotency")
         connection.execute("VACUUM ANALYZE ticket")
+
+
+def checkpoint(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CHECKPOINT")

@@ -1,0 +1,151 @@
+"""Does a scan cost more when there is more of everything? All sizes in one run, in turn.
+
+python -m bench.growth --sizes 100000:1,1000000:1,10000000:1 --rounds 3
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from bench import world
+from bench.bare import pgbench
+from bench.engine import api, cluster_with
+from bench.measure import Series, Slice, costed, wrk
+from gatepass.migrations import runner
+from tests.postgres import Cluster
+from tests.serving import Serving
+
+# Tickets and organizations. The smallest must last for all rounds, so slices are short.
+SIZES = "100000:1,1000000:1,10000000:1,1000000:100,1000000:10000"
+CONNECTIONS = 64
+# A slice is given this many tickets a second; it uses fewer.
+ROOM = 10_000
+# Ten million tickets and the others fit in.
+BUFFERS = "9GB"
+# From the smallest number of tickets to the largest.
+MOST_LOST = 0.15
+
+
+@dataclass
+class Size:
+    """One database of the run, its tickets, and the API in front of it."""
+
+    tickets: int
+    organizations: int
+    made: world.World
+    served: list[Serving]
+    scans: Series
+    bare: Series
+    database: str
+    next_ticket: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.tickets:,} tickets, {self.organizations:,} organization{'s' if self.organizations > 1 else ''}"
+
+    def measure(self, cluster: Cluster, folder: Path, seconds: int) -> None:
+        """A slice through the API, and one of the same statement by bare pgbench, right after another."""
+        pids = [process.process.pid for process in self.served]
+        self.scans.slices.append(costed(lambda: self._scanned(seconds), pids, cluster))
+        self.bare.slices.append(costed(lambda: self._bare(cluster, folder, seconds), [], cluster))
+
+    def _scanned(self, seconds: int) -> Slice:
+        one = wrk(self.served, self.made.plan, self.next_ticket, seconds, CONNECTIONS, "card", retry=True, room=ROOM)
+        self.next_ticket += one.used
+        return one
+
+    def _bare(self, cluster: Cluster, folder: Path, seconds: int) -> Slice:
+        one = pgbench(cluster, folder, self.next_ticket, seconds, 8, 1, database=self.database)
+        self.next_ticket += one.used
+        return one
+
+
+def prepared(options: argparse.Namespace, cluster: Cluster, folder: Path, stack: ExitStack) -> list[Size]:
+    found: list[Size] = []
+    for place, (count, organizations) in enumerate(options.sizes):
+        url = cluster.create_database(f"bench_{place}")
+        runner.upgrade(url)
+        part = folder / str(place)
+        part.mkdir()
+        made = world.load(url, part, count, organizations, planned=1_000_000)
+        served = stack.enter_context(api(url, options.processes))
+        found.append(Size(count, organizations, made, served, Series("scan"), Series("bare"), f"bench_{place}"))
+    return found
+
+
+def run(options: argparse.Namespace, console: Console) -> list[Size]:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        cluster_with(options.postgres, shared_buffers=BUFFERS) as cluster,
+        ExitStack() as stack,
+    ):
+        sizes = prepared(options, cluster, Path(name), stack)
+        with Progress(console=console, transient=True) as progress:
+            task = progress.add_task("measuring", total=options.rounds * len(sizes))
+            for _ in range(options.rounds):
+                for size in sizes:
+                    size.measure(cluster, Path(name), options.seconds)
+                    progress.advance(task)
+    return sizes
+
+
+def show(console: Console, sizes: list[Size]) -> None:
+    shown = Table(title="medians over the rounds", title_justify="left")
+    for name in ("size", "scans a second", "bare, 8 clients", "to bare", "Python µs", "PostgreSQL µs"):
+        shown.add_column(name, justify="left" if name == "size" else "right", no_wrap=True)
+    for size in sizes:
+        shown.add_row(
+            size.name,
+            f"{size.scans.rate:,.0f}",
+            f"{size.bare.rate:,.0f}",
+            f"{size.scans.rate / size.bare.rate:.2f}",
+            f"{size.scans.figure(lambda one: one.python_us):,.0f}",
+            f"{size.scans.figure(lambda one: one.postgres_us):,.0f}",
+        )
+    console.print(shown)
+
+
+def lost(sizes: list[Size]) -> float:
+    """How much slower the most tickets are than the fewest, in one organization; below zero if they are not."""
+    alone = sorted((size for size in sizes if size.organizations == 1), key=lambda size: size.tickets)
+    return 1 - alone[-1].scans.rate / alone[0].scans.rate
+
+
+def _sizes(text: str) -> list[tuple[int, int]]:
+    pairs = (one.partition(":") for one in text.split(","))
+    return [(int(count), int(organizations)) for count, _, organizations in pairs]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=_sizes, default=_sizes(SIZES), help="tickets:organizations, and so on")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--postgres", type=int, default=18)
+    parser.add_argument("--out", type=Path, default=Path("bench/results"))
+    options = parser.parse_args()
+    console = Console()
+    sizes = run(options, console)
+    show(console, sizes)
+    fell = lost(sizes)
+    console.print(f"from the fewest to the most tickets: {-fell:+.1%} scans a second (wanted ≥ {-MOST_LOST:.0%})")
+    options.out.mkdir(parents=True, exist_ok=True)
+    told = [{"size": size.name, "scan": asdict(size.scans), "bare": asdict(size.bare)} for size in sizes]
+    (options.out / "growth.json").write_text(json.dumps({"fell": fell, "sizes": told}, indent=1))
+    failed = sum(one.failed for size in sizes for series in (size.scans, size.bare) for one in series.slices)
+    if failed:
+        console.print(f"[red]{failed} calls were refused or broken: these figures mean nothing.")
+    return 1 if failed or fell > MOST_LOST else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

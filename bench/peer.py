@@ -1,0 +1,225 @@
+"""Scans a second, against pretix, in one run: a slice of pretix, then one of Gatepass, in every round.
+
+python -m bench.peer --tickets 20000 --rounds 3
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import psycopg
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bench import world
+from bench.engine import api, engine
+from bench.measure import Slice, wrk
+from bench.pretix.figures import Compared, System, Turn, compare, costed, table
+from bench.pretix.installed import VERSION, fill, install, migrate
+from bench.pretix.running import WORKERS, Pretix, redis_server, running, settle
+from bench.pretix.volley import Call, volley
+from gatepass.base.settings import BASE_PATH
+from tests.postgres import Cluster
+from tests.serving import Serving
+
+RESULTS = Path(__file__).parent / "results"
+PROGRAMS = ("uv", "redis-server", "wrk")
+# Eight keep pretix's workers busy; more would only wait longer.
+PRETIX_CONNECTIONS = 8
+GATEPASS_CONNECTIONS = 64
+# Imports, caches and prepared statements are paid once in the life of a process: some seconds of scans on either side.
+PRETIX_WARMING = 80
+GATEPASS_WARMING = 1_000
+# What a slice sets off may end a moment after the last answer; it belongs to the slice's cost.
+AFTERMATH = 0.5
+
+CONDITIONS = """\
+pretix {version} from PyPI: gunicorn with {workers} workers, a Celery worker, Redis. Gatepass: one process.
+One PostgreSQL {postgres} for both, fsync on. {tickets:,} tickets in each; Gatepass gets a fresh copy of its \
+database in every round, because a round uses up thousands of them. Both were vacuumed and analyzed.
+Every scan that is counted is the first of its ticket, and carries a nonce (pretix) or an Idempotency-Key (Gatepass).
+Nobody subscribes to webhooks on either side. The callers, on the same cores, are not in the CPU time."""
+
+
+@dataclass
+class Run:
+    options: argparse.Namespace
+    console: Console
+    cluster: Cluster
+    plan: Path
+    pretix: Pretix
+
+    def measure(self) -> tuple[System, System]:
+        peer, ours = System("pretix", PRETIX_CONNECTIONS), System("Gatepass", GATEPASS_CONNECTIONS)
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        with Progress(*columns, console=self.console, transient=True) as progress:
+            task = progress.add_task("measuring", total=2 * self.options.rounds)
+            for number in range(1, self.options.rounds + 1):
+                for system, measured in ((peer, self._pretix), (ours, partial(self._gatepass, number))):
+                    progress.update(task, description=f"round {number}: {system.name}")
+                    turn = measured()
+                    system.turns.append(turn)
+                    progress.advance(task)
+                    self.console.print(f"round {number}: {system.name}, {turn.scans.rate:,.1f} scans a second")
+        return peer, ours
+
+    def _pretix(self) -> Turn:
+        turn = costed(
+            lambda: self.pretix.scan(self.options.scans, PRETIX_CONNECTIONS),
+            {
+                "gunicorn": self.pretix.processes("gunicorn"),
+                "celery": self.pretix.processes("celery"),
+                "redis": self.pretix.processes("redis"),
+                "postgres": self.cluster.processes,
+            },
+        )
+        if not turn.scans.failed:
+            require("pretix let in", self.pretix.redeemed(), self.pretix.scanned, self.pretix.scanned)
+        return turn
+
+    def _gatepass(self, number: int) -> Turn:
+        url = copied(self.cluster, f"round_{number}")
+        with api(url, 1) as served:
+            warm(served[0], self.plan)
+            sweep(url)
+            turn = costed(
+                lambda: self._scan(served),
+                {"gatepass": lambda: [served[0].process.pid], "postgres": self.cluster.processes},
+            )
+        if turn.scans.done > self.options.tickets - GATEPASS_WARMING:
+            raise AssertionError("Gatepass ran out of tickets: more --tickets, or fewer --seconds")
+        if not turn.scans.failed:
+            # wrk hangs up on the calls that are under way when its time is over.
+            least = GATEPASS_WARMING + turn.scans.done
+            require("Gatepass activated", activated(url), least, least + GATEPASS_CONNECTIONS)
+        return turn
+
+    def _scan(self, served: list[Serving]) -> Slice:
+        scans = wrk(served, self.plan, GATEPASS_WARMING, self.options.seconds, GATEPASS_CONNECTIONS, "card", retry=True)
+        time.sleep(AFTERMATH)
+        return scans
+
+
+def copied(cluster: Cluster, name: str) -> str:
+    """The loaded database once more, with every ticket unused."""
+    with psycopg.connect(cluster.url(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE bench")  # pyright: ignore[reportArgumentType, reportCallIssue]
+    return cluster.url(name)
+
+
+def warm(serving: Serving, plan: Path) -> None:
+    """Scan the first tickets of the plan, as pretix's are before its slices."""
+    with plan.open() as lines:
+        calls = [_call(line) for line in islice(lines, GATEPASS_WARMING)]
+    volley(serving.port, calls, GATEPASS_CONNECTIONS, wanted=200).require_all()
+
+
+def _call(line: str) -> Call:
+    key, event_id, number, _ = line.split()
+    number = number.replace("_", " ")
+    headers = {"Authorization": f"Bearer {key}", "Idempotency-Key": f"warm-{number}"}
+    return Call(f"{BASE_PATH}/scan", headers, {"event_id": event_id, "card_number": number, "gate": "North 2"})
+
+
+def sweep(url: str) -> None:
+    """Do what PostgreSQL does by itself within minutes; pretix's database has had it too."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+
+
+def activated(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        return connection.execute("SELECT count(*) FROM ticket WHERE activated_at IS NOT NULL").fetchall()[0][0]
+
+
+def require(what: str, found: int, least: int, most: int) -> None:
+    """Hold the answers against the database: a repeated answer looks like a scan, and is none."""
+    if not least <= found <= most:
+        raise AssertionError(f"{what} {found} tickets; the answers say {least} to {most}")
+
+
+def run(options: argparse.Namespace, console: Console) -> tuple[System, System]:
+    kept = RESULTS.resolve()
+    kept.mkdir(exist_ok=True)
+    with step(console, "install pretix"):
+        programs = install(kept)
+    with tempfile.TemporaryDirectory() as name, engine(options.postgres) as (cluster, url):
+        with step(console, "load Gatepass's tickets"):
+            made = world.load(url, Path(name), options.tickets, 1)
+        with pretix_of(options, console, cluster, kept, programs) as pretix:
+            return Run(options, console, cluster, made.plan, pretix).measure()
+
+
+@contextmanager
+def pretix_of(
+    options: argparse.Namespace, console: Console, cluster: Cluster, kept: Path, programs: Path
+) -> Generator[Pretix]:
+    """Set up pretix in the same PostgreSQL, filled and warm."""
+    home = settle(kept, cluster)
+    with redis_server(home) as store:
+        with step(console, "migrate pretix's database (minutes at first, then from a dump)"):
+            url = migrate(cluster, kept, programs, home.env)
+        with step(console, "load pretix's tickets"):
+            known = fill(url, programs, home.env, options.tickets)
+        with ExitStack() as stack:
+            with step(console, "start and warm pretix"):
+                pretix = stack.enter_context(running(home, store, programs, url, known))
+                pretix.warm(PRETIX_WARMING, PRETIX_CONNECTIONS)
+            yield pretix
+
+
+@contextmanager
+def step(console: Console, what: str) -> Generator[None]:
+    started = time.monotonic()
+    with console.status(what):
+        yield
+    console.print(f"{what}: {time.monotonic() - started:.0f} s")
+
+
+def write(options: argparse.Namespace, systems: tuple[System, System], compared: list[Compared]) -> None:
+    found = {
+        "options": vars(options),
+        "pretix": VERSION,
+        "ratios": {one.ratio.name: asdict(one) for one in compared},
+        "systems": [asdict(system) for system in systems],
+    }
+    (RESULTS / "peer.json").write_text(json.dumps(found, indent=1))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tickets", type=int, default=20_000, help="tickets in each system")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--scans", type=int, default=400, help="tickets that pretix scans in a round")
+    parser.add_argument("--seconds", type=int, default=2, help="how long Gatepass scans in a round")
+    parser.add_argument("--postgres", type=int, default=18)
+    parser.add_argument("--check", action="store_true", help="fail if a ratio is not reached")
+    options = parser.parse_args()
+    if missing := [program for program in PROGRAMS if not shutil.which(program)]:
+        parser.error(f"not installed: {', '.join(missing)}")
+    if options.tickets < max(2 * GATEPASS_WARMING, PRETIX_WARMING + options.rounds * options.scans):
+        parser.error("there would not be enough to scan: more --tickets, or fewer --scans")
+    console = Console()
+    systems = run(options, console)
+    compared = compare(*systems)
+    table(console, systems, compared)
+    console.print(CONDITIONS.format(version=VERSION, workers=WORKERS, **vars(options)), highlight=False)
+    write(options, systems, compared)
+    failed = [f"{system.name}: {system.failed}" for system in systems if system.failed]
+    if failed:
+        console.print(f"[red]Scans were refused or broken ({', '.join(failed)}): these figures mean nothing.")
+        return 1
+    return 1 if options.check and not all(one.ratio.reaches() for one in compared) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
