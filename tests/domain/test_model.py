@@ -679,8 +679,8 @@ ACTIVATION: Final = Path(gatepass.__file__).parent / "domain" / "tickets" / "act
 # Each is a way of breaking a promise by one careless edit: what stands there, and what the mutant says instead.
 MUTANTS: Final = {
     "a retry key that was answered may activate again": (
-        "AND old.generation IN (this_generation, last_generation))\n             ORDER BY",
-        "AND false)\n             ORDER BY",
+        "AND old.generation IN (this_generation, last_generation)\n                               OFFSET 0)",
+        "AND false)",
     ),
     "a ticket is activated however often": (
         (
