@@ -89,7 +89,7 @@ def _ms(value: float | None) -> str:
 
 def plot(series: list[Series]) -> str:
     """Bars, one a scenario, with the spread of its slices. Readable in light and dark."""
-    widest = max((one.rate for one in series), default=1)
+    widest = max((part.rate for one in series for part in one.slices), default=1)
     height = 30 * len(series) + 50
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 {height}" font-family="sans-serif" font-size="13">',

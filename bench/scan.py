@@ -1,6 +1,6 @@
 """Scans a second, against bare PostgreSQL, in one run: every scenario in every round, one after another.
 
-python -m bench.scan --tickets 1000000 --rounds 3 --seconds 4
+python -m bench.scan --tickets 1000000 --rounds 5 --seconds 4
 """
 
 import argparse
@@ -143,7 +143,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tickets", type=int, default=1_000_000)
     parser.add_argument("--organizations", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=4)
     parser.add_argument("--processes", type=int, default=0, help="API processes; 0 tries and takes the best number")
     parser.add_argument("--postgres", type=int, default=18)
