@@ -13,12 +13,12 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from bench import world
 from bench.bare import pgbench
 from bench.engine import api, cluster_with
 from bench.measure import Series, Slice, costed, wrk
+from bench.report import empty_table
 from gatepass.migrations import runner
 from tests.postgres import Cluster
 from tests.serving import Serving
@@ -98,9 +98,10 @@ def run(options: argparse.Namespace, console: Console) -> list[Size]:
 
 
 def show(console: Console, sizes: list[Size]) -> None:
-    shown = Table(title="medians over the rounds", title_justify="left")
-    for name in ("size", "scans a second", "bare, 8 clients", "to bare", "Python µs", "PostgreSQL µs"):
-        shown.add_column(name, justify="left" if name == "size" else "right", no_wrap=True)
+    shown = empty_table(
+        "medians over the rounds",
+        *("size", "scans a second", "bare, 8 clients", "to bare", "Python µs", "PostgreSQL µs"),
+    )
     for size in sizes:
         shown.add_row(
             size.name,

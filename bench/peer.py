@@ -59,7 +59,7 @@ class Run:
     pretix: Pretix
 
     def measure(self) -> tuple[System, System]:
-        peer, ours = System("pretix", PRETIX_CONNECTIONS), System("Gatepass", GATEPASS_CONNECTIONS)
+        peer, ours = System("pretix", PRETIX_CONNECTIONS), System("Gatepass", self.options.connections)
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
         with Progress(*columns, console=self.console, transient=True) as progress:
             task = progress.add_task("measuring", total=2 * self.options.rounds)
@@ -100,11 +100,13 @@ class Run:
         if not turn.scans.failed:
             # wrk hangs up on the calls that are under way when its time is over.
             least = GATEPASS_WARMING + turn.scans.done
-            require("Gatepass activated", activated(url), least, least + GATEPASS_CONNECTIONS)
+            require("Gatepass activated", activated(url), least, least + self.options.connections)
         return turn
 
     def _scan(self, served: list[Serving]) -> Slice:
-        scans = wrk(served, self.plan, GATEPASS_WARMING, self.options.seconds, GATEPASS_CONNECTIONS, "card", retry=True)
+        scans = wrk(
+            served, self.plan, GATEPASS_WARMING, self.options.seconds, self.options.connections, "card", retry=True
+        )
         time.sleep(AFTERMATH)
         return scans
 
@@ -201,6 +203,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scans", type=int, default=400, help="tickets that pretix scans in a round")
     parser.add_argument("--seconds", type=int, default=2, help="how long Gatepass scans in a round")
+    parser.add_argument("--connections", type=int, default=GATEPASS_CONNECTIONS, help="to Gatepass; pretix has 8")
     parser.add_argument("--postgres", type=int, default=18)
     parser.add_argument("--check", action="store_true", help="fail if a ratio is not reached")
     options = parser.parse_args()

@@ -51,21 +51,21 @@ LATENCIES: tuple[Callable[[Slice], float | None], ...] = (
 )
 
 
+def empty_table(title: str, first: str, *figures: str) -> Table:
+    """A column of names, and columns of figures."""
+    shown = Table(title=title, title_justify="left")
+    shown.add_column(first, no_wrap=True)
+    for figure in figures:
+        shown.add_column(figure, justify="right", no_wrap=True)
+    return shown
+
+
 def table(console: Console, series: list[Series], found: list[Ratio]) -> None:
     base = next((one.rate for one in series if one.name == BARE), 0)
-    shown = Table(title="medians over the rounds", title_justify="left")
-    for name in (
-        "scenario",
-        "a second",
-        "mean ms",
-        "p50 ms",
-        "p99 ms",
-        "Python µs",
-        "PostgreSQL µs",
-        "WAL bytes",
-        "to bare",
-    ):
-        shown.add_column(name, justify="left" if name == "scenario" else "right", no_wrap=True)
+    shown = empty_table(
+        "medians over the rounds",
+        *("scenario", "a second", "mean ms", "p50 ms", "p99 ms", "Python µs", "PostgreSQL µs", "WAL bytes", "to bare"),
+    )
     for one in series:
         shown.add_row(
             one.name,

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from ipaddress import ip_network
 from uuid import UUID
 
 from gatepass.base.database import Database
@@ -37,7 +38,12 @@ class House:
         return self.organization.id
 
     async def key(
-        self, *scopes: Scope, mode: Mode = Mode.LIVE, rate: int | None = 5_000, expires_at: datetime | None = None
+        self,
+        *scopes: Scope,
+        mode: Mode = Mode.LIVE,
+        rate: int | None = 5_000,
+        expires_at: datetime | None = None,
+        networks: str | None = None,
     ) -> IssuedKey:
         async with self.db.transaction() as tx:
             return await keys.issue(
@@ -52,6 +58,7 @@ class House:
                 rate_per_second=rate,
                 burst=rate * 2 if rate else None,
                 expires_at=expires_at,
+                allowed_networks=[ip_network(networks)] if networks else None,
             )
 
     async def card(self, *, with_ticket: bool = True, event_id: UUID | None = None) -> Card:

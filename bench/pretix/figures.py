@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from rich.console import Console
-from rich.table import Table
 
 from bench import cpu
 from bench.measure import Slice
-from bench.report import Ratio
+from bench.report import Ratio, empty_table
 
 WANTED = 150.0
 
@@ -70,9 +69,10 @@ def _compared(name: str, above: System, below: System, of: Callable[[Turn], floa
 
 
 def table(console: Console, systems: Sequence[System], compared: Sequence[Compared]) -> None:
-    shown = Table(title="medians over the rounds; CPU is that of all processes, a scan", title_justify="left")
-    for name in ("system", "connections", "scans", "a second", "p50 ms", "p99 ms", "CPU ms"):
-        shown.add_column(name, justify="left" if name == "system" else "right")
+    shown = empty_table(
+        "medians over the rounds; CPU is that of all processes, a scan",
+        *("system", "connections", "scans", "a second", "p50 ms", "p99 ms", "CPU ms"),
+    )
     for system in systems:
         shown.add_row(
             system.name,

@@ -14,7 +14,7 @@ from gatepass.base.database import Database
 from gatepass.domain import keys
 from gatepass.domain.keys import Address, Caller
 
-# Some 20 MB. The least recently used is forgotten, which costs it one query.
+# Some 20 MB. The one asked about longest ago is forgotten, which costs it one query.
 MOST: Final = 50_000
 
 

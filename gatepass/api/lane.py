@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gatepass.api.admission import confirmed
+from gatepass.api.admission import call_of, confirmed, route_path
 from gatepass.api.answer import Answer
 from gatepass.api.call import Call
 from gatepass.api.errors import answer
@@ -45,8 +45,8 @@ class ExpressLane:
 
 async def through(endpoint: Endpoint, request: Request) -> Response:
     """The same endpoint as a FastAPI route."""
-    call: Call = request.scope["gatepass.call"]
-    call.path = request.scope["path"].removeprefix(BASE_PATH)
+    call = call_of(request)
+    call.path = route_path(request)
     made = await _answered(endpoint, request.app.state.house, call, Incoming(request.scope, request.receive))
     return made.response()
 

@@ -3,15 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import datetime, timedelta
-from ipaddress import ip_network
+from datetime import timedelta
 from itertools import count
 
 import httpx2
 import pytest
 
 from gatepass.domain import keys
-from gatepass.domain.keys import IssuedKey, Mode, Scope
+from gatepass.domain.keys import IssuedKey, Mode
 from tests import make
 from tests.api.endpoints import ALL, ENDPOINTS
 from tests.faults.conftest import Pair
@@ -30,24 +29,6 @@ async def doors(pair: Pair, key: str, address: str | None = None) -> AsyncGenera
         yield [await stack.enter_async_context(client_of(serving, key, address=address)) for serving in pair]
 
 
-async def issue(
-    house: House, *, mode: Mode = Mode.LIVE, expires_at: datetime | None = None, networks: str | None = None
-) -> IssuedKey:
-    async with house.db.transaction() as tx:
-        return await keys.issue(
-            tx,
-            house.id,
-            "soon gone",
-            mode,
-            [Scope.ADMIN],
-            cell="a",
-            by=make.BY,
-            at=make.now(),
-            expires_at=expires_at,
-            allowed_networks=[ip_network(networks)] if networks else None,
-        )
-
-
 async def revoke(house: House, key: IssuedKey) -> None:
     async with house.db.transaction() as tx:
         await keys.revoke(tx, house.id, key.id, by=make.BY, at=make.now())
@@ -61,7 +42,7 @@ def assert_refused(answer: httpx2.Response) -> None:
 
 @pytest.mark.parametrize("mode", Mode)
 async def test_a_revoked_key_is_refused_everywhere(pair: Pair, house: House, mode: Mode) -> None:
-    key = await issue(house, mode=mode)
+    key = await house.key(rate=None, mode=mode)
     async with doors(pair, key.text) as clients:
         for endpoint in ALL:
             assert [(await endpoint.call(client)).status_code for client in clients].count(401) == 0
@@ -75,7 +56,7 @@ async def test_nothing_is_remembered_of_a_key(pair: Pair, house: House) -> None:
     """Fifty times: a key is issued, works at both doors, is revoked, and works at neither."""
     async with doors(pair, "a key in each call") as clients:
         for n in range(50):
-            endpoint, key = ENDPOINTS[n % len(ENDPOINTS)], await issue(house)
+            endpoint, key = ENDPOINTS[n % len(ENDPOINTS)], await house.key(rate=None)
             headers = {"Authorization": f"Bearer {key.text}"}
             before = await asyncio.gather(*(endpoint.call(client, headers=headers) for client in clients))
             await revoke(house, key)
@@ -86,8 +67,8 @@ async def test_nothing_is_remembered_of_a_key(pair: Pair, house: House) -> None:
 
 
 async def test_a_key_is_refused_once_it_has_expired(pair: Pair, house: House) -> None:
-    key = await issue(house, expires_at=make.now() + timedelta(seconds=1))
-    over = await issue(house, expires_at=make.now())
+    key = await house.key(rate=None, expires_at=make.now() + timedelta(seconds=1))
+    over = await house.key(rate=None, expires_at=make.now())
     async with doors(pair, key.text) as clients:
         assert [(await client.get("/events")).status_code for client in clients] == [200, 200]
 
@@ -104,7 +85,7 @@ async def test_a_key_is_refused_once_it_has_expired(pair: Pair, house: House) ->
 
 
 async def test_a_key_works_only_from_its_networks(pair: Pair, house: House) -> None:
-    key = await issue(house, networks="127.0.9.0/24")
+    key = await house.key(rate=None, networks="127.0.9.0/24")
     async with doors(pair, key.text, "127.0.9.1") as inside, doors(pair, key.text, "127.0.10.1") as outside:
         for endpoint in ALL:
             for client in inside:
@@ -114,7 +95,7 @@ async def test_a_key_works_only_from_its_networks(pair: Pair, house: House) -> N
 
 
 async def test_no_proxy_is_believed_that_was_not_named(pair: Pair, house: House) -> None:
-    key = await issue(house, networks="127.0.9.0/24")
+    key = await house.key(rate=None, networks="127.0.9.0/24")
     async with doors(pair, key.text) as clients:
         for client in clients:
             assert_refused(await client.get("/events", headers={"X-Forwarded-For": "127.0.9.1"}))
