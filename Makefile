@@ -8,7 +8,7 @@ LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --no
 
 .PHONY: help
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup:  ## make .venv from the locked requirements
@@ -26,12 +26,13 @@ test:  ## the quick tests, on PostgreSQL 18
 	$(BIN)/pytest -q -n 2 -m "not slow and not browser"
 
 .PHONY: test-15
-test-15:  ## the quick tests, on Debian's PostgreSQL 15
-	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -n 2 -m "not slow and not browser"
+test-15:  ## the quick tests, on Debian's PostgreSQL 15; without those that use another one or none
+	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -n 2 -m "not slow and not browser" \
+	  $(addprefix --ignore tests/,cli/test_dev.py test_readme.py test_receivers.py worker/test_guard.py worker/test_sender.py)
 
 .PHONY: slow
-slow:  ## the long tests: the state machine, kills, fuzzing
-	$(BIN)/pytest -q -n 2 -m "slow and not browser"
+slow:  ## the long tests: the state machine, kills, fuzzing; those of webhooks are in webhooks-check
+	$(BIN)/pytest -q -n 2 -m "slow and not browser" --ignore tests/faults/webhooks
 
 .PHONY: browser
 browser:  ## the pages in a real browser
@@ -58,6 +59,17 @@ bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizat
 .PHONY: bench-peer
 bench-peer:  ## scans a second against pretix, in one run; needs wrk, redis-server, uv
 	$(BIN)/python -m bench.peer
+
+.PHONY: webhooks-check
+webhooks-check:  ## webhooks in short, for CI: kills at every step, order, bad receivers, speed and fairness
+	$(BIN)/pytest -q -s tests/faults/webhooks
+	$(BIN)/python -m bench.webhooks --short --check 0.6
+
+.PHONY: webhooks-full
+webhooks-full:  ## the same at full size: 200 kills, 10,000 tickets, a million deliveries; half an hour
+	GATEPASS_WEBHOOKS_FULL=1 $(BIN)/pytest -q -s tests/faults/webhooks
+	$(BIN)/pytest -q tests/worker tests/domain/webhooks
+	$(BIN)/python -m bench.webhooks
 
 .PHONY: check
 check: check-code check-sql check-openapi  ## lint, types, imports, migrations, interface description

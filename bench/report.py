@@ -24,6 +24,10 @@ class Ratio:
         """Whether it is what is wanted, or at least this share of it."""
         return self.value <= self.wanted / share if self.at_most else self.value >= self.wanted * share
 
+    def told(self) -> str:
+        colour, sign = "green" if self.reaches() else "red", "≤" if self.at_most else "≥"
+        return f"[{colour}]{self.name}: {self.value:.2f} (wanted {sign} {self.wanted})"
+
 
 def ratios(series: list[Series]) -> list[Ratio]:
     """What was promised, as far as this run measured it."""
@@ -34,6 +38,13 @@ def ratios(series: list[Series]) -> list[Ratio]:
         ("256 connections / bare", "scan, 256 connections", BARE, 2.3),
         ("256 connections / bare, 32 a transaction", "scan, 256 connections", BATCHED, 0.5),
         ("by token, 64 connections / bare", "scan by token, 64", BARE, 1.2),
+        ("64 connections, a webhook subscribed / none", "scan, 64, a webhook subscribed", "scan, 64 connections", 0.75),
+        (
+            "256 connections, a webhook subscribed / none",
+            "scan, 256, a webhook subscribed",
+            "scan, 256 connections",
+            0.75,
+        ),
     ):
         if scenario in by_name and base in by_name:
             found.append(Ratio(name, by_name[scenario].rate / by_name[base].rate, wanted))
@@ -78,9 +89,7 @@ def table(console: Console, series: list[Series], found: list[Ratio]) -> None:
         )
     console.print(shown)
     for ratio in found:
-        sign = "≤" if ratio.at_most else "≥"
-        colour = "green" if ratio.reaches() else "red"
-        console.print(f"[{colour}]{ratio.name}: {ratio.value:.2f} (wanted {sign} {ratio.wanted})")
+        console.print(ratio.told())
 
 
 def _ms(value: float | None) -> str:

@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -34,6 +34,7 @@ class Scenario:
     name: str
     run: Callable[[int, float], Slice]
     needs_token: bool = False
+    subscribed: bool = False
 
 
 def scenarios(cluster: Cluster, folder: Path, plan: Path, served: list[Serving]) -> list[Scenario]:
@@ -51,6 +52,8 @@ def scenarios(cluster: Cluster, folder: Path, plan: Path, served: list[Serving])
         Scenario("scan, 1 connection", http(1, "card")),
         Scenario("scan, 64 connections", http(64, "card")),
         Scenario("scan, 256 connections", http(256, "card")),
+        Scenario("scan, 64, a webhook subscribed", http(64, "card"), subscribed=True),
+        Scenario("scan, 256, a webhook subscribed", http(256, "card"), subscribed=True),
         Scenario("scan without retry key, 64", http(64, "card", retry=False)),
         Scenario("scan by token, 64", http(64, "token"), needs_token=True),
         Scenario("verify, 64", http(64, "verify"), needs_token=True),
@@ -94,11 +97,10 @@ class Run:
             first = 0 if scenario.needs_token else world.WITH_TOKENS
         if self.options.checkpoint:
             world.checkpoint(self.url)
-        one = costed(
-            lambda: scenario.run(first, seconds),
-            [process.process.pid for process in self.served],
-            self.cluster,
-        )
+        pids = [process.process.pid for process in self.served]
+        # No worker runs: it is the writing of messages that is measured.
+        with world.subscribed(self.url) if scenario.subscribed else nullcontext():
+            one = costed(lambda: scenario.run(first, seconds), pids, self.cluster)
         if scenario.needs_token:
             self.next_token += one.used
         else:

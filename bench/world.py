@@ -1,6 +1,8 @@
 """What the bench scans: organizations, each with an event and its tickets, loaded by COPY."""
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -105,6 +107,22 @@ def load(url: str, folder: Path, count: int, organization_count: int, planned: i
     return asyncio.run(_load(url, folder, count, organization_count, planned))
 
 
+SUBSCRIBE = """
+    INSERT INTO webhook_endpoint (organization_id, id, mode, url, types, sealed_secret, created_at, created_by)
+    SELECT id, gen_random_uuid(), 'live', 'https://example.com/', '{ticket.activated}', '', now(), 'bench'
+      FROM organization
+"""
+
+
+@contextmanager
+def subscribed(url: str) -> Generator[None]:
+    """While this lasts, every organization has an endpoint that asks for activations."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(SUBSCRIBE)
+        yield
+        connection.execute("DELETE FROM webhook_endpoint")
+
+
 RESET = """
     UPDATE ticket SET activated_at = NULL, activated_by = NULL, activated_gate = NULL, activated_scanner_id = NULL
      WHERE activated_at IS NOT NULL
@@ -115,7 +133,7 @@ def reset(url: str) -> None:
     """Give every ticket back, and sweep."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(RESET)
-        connection.execute("TRUNCATE idempotency")
+        connection.execute("TRUNCATE idempotency, webhook_event, webhook_delivery, webhook_queue")
         connection.execute("VACUUM ANALYZE ticket")
 
 

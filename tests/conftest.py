@@ -93,5 +93,11 @@ async def opened(
 
 @pytest.fixture(scope="session")
 async def inside(database_url: str) -> AsyncGenerator[tuple[httpx2.AsyncClient, Gatehouse]]:
-    async with opened(Settings(database_url=SecretStr(database_url), metrics_port=0, log_level="error")) as pair:
+    settings = Settings(
+        database_url=SecretStr(database_url),
+        encryption_keys=[SecretStr(make.KEY)],
+        metrics_port=0,
+        log_level="error",
+    )
+    async with opened(settings) as pair:
         yield pair

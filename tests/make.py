@@ -8,15 +8,18 @@ from ipaddress import ip_network
 from uuid import UUID
 
 from gatepass.base.database import Database
+from gatepass.base.ids import new_id
 from gatepass.base.vault import Vault, new_key
-from gatepass.domain import cards, events, keys, organizations, tickets
+from gatepass.domain import cards, events, keys, organizations, tickets, webhooks
 from gatepass.domain.cards import Card, CardStatus, Signer
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import IssuedKey, Mode, Scope
 from gatepass.domain.organizations import Organization
+from gatepass.domain.webhooks import Message, MessageType
 
 BY = "test"
-VAULT = Vault([new_key()])
+KEY = new_key()
+VAULT = Vault([KEY])
 
 
 def now() -> datetime:
@@ -86,6 +89,24 @@ class House:
             for step in _path_to(status or EventStatus.PUBLISHED):
                 await events.move(tx, self.id, event_id, step, by=BY, at=now())
         return event_id
+
+    async def endpoint(self, url: str, *types: MessageType, mode: Mode = Mode.LIVE) -> tuple[UUID, str]:
+        """An endpoint that asks for activations, or for these; its id and its secret."""
+        async with self.db.transaction() as tx:
+            made, secret = await webhooks.create_endpoint(
+                tx, self.id, mode, VAULT, url=url, types=types or (MessageType.TICKET_ACTIVATED,), description=None,
+                allow_private=True, by=BY, at=now(),
+            )  # fmt: skip
+        return made.id, secret
+
+    async def tell(
+        self, count: int = 1, *, type: MessageType = MessageType.TICKET_ACTIVATED, about: UUID | None = None
+    ) -> list[UUID]:
+        """Messages as if something had happened; their ids."""
+        messages = [Message(new_id(), type, {"n": n}, ordering_key=about) for n in range(count)]
+        async with self.db.transaction() as tx:
+            await webhooks.emit(tx, self.id, messages, at=now())
+        return [message.id for message in messages]
 
     def token(self, card: Card, *, valid_for: timedelta = timedelta(days=1)) -> str:
         return self.sign(card.number, now() + valid_for)

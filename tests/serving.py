@@ -1,4 +1,4 @@
-"""Real `gatepass serve` processes, and a small client for them."""
+"""Real `gatepass serve` and `gatepass worker` processes, and a small client for them."""
 
 import os
 import signal
@@ -70,14 +70,27 @@ class Serving:
 
 def launch(environment: dict[str, str], port: int) -> Serving:
     """Start `gatepass serve` on this port, without waiting for it."""
-    process = subprocess.Popen(
-        [str(Path(sys.executable).with_name("gatepass")), "serve", "--port", str(port)],
-        env={**os.environ, **environment, "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}"},
+    environment = {**environment, "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}"}
+    return Serving(
+        _start(environment, "serve", "--port", str(port)),
+        port,
+        metrics_port=int(environment.get("GATEPASS_METRICS_PORT", "0")),
+    )
+
+
+def launch_worker(environment: dict[str, str]) -> Serving:
+    """Start `gatepass worker`, without waiting for it; what it is told before it is there waits in PostgreSQL."""
+    return Serving(_start({"GATEPASS_WORKER_METRICS_PORT": "0", **environment}, "worker"))
+
+
+def _start(environment: dict[str, str], *command: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [str(Path(sys.executable).with_name("gatepass")), *command],
+        env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    return Serving(process, port, metrics_port=int(environment.get("GATEPASS_METRICS_PORT", "0")))
 
 
 def serve(environment: dict[str, str], port: int) -> Serving:

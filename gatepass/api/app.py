@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from gatepass import __version__
-from gatepass.api import card, docs, events, health, scan
+from gatepass.api import card, docs, health, public, scan
 from gatepass.api.admission import admit, call_of, route_path
 from gatepass.api.errors import InternalError, MethodNotAllowed, NotFound, answer
 from gatepass.api.gatehouse import Gatehouse
@@ -44,7 +44,7 @@ def routes(house: Gatehouse) -> FastAPI:
     )
     app.state.house = house
     app.state.base_path = BASE_PATH
-    for router in (events.router, card.router, scan.router):
+    for router in public.ROUTERS:
         app.include_router(router, prefix=BASE_PATH)
     app.include_router(health.router)
     app.include_router(docs.router)
@@ -91,4 +91,6 @@ async def _no_such_route(request: Request, error: Exception) -> Response:
             return await _refused(request, earlier)
     response = await _refused(request, refusal)
     response.headers.update(error.headers or {})
+    if methods := public.METHODS.get(call_of(request).path):
+        response.headers["Allow"] = ", ".join(sorted(methods))
     return response

@@ -6,7 +6,7 @@ from typing import Any, Final
 from gatepass.api.answer import Answer
 from gatepass.base.refusals import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
 from gatepass.base.wire_name import SHOULD_RETRY_HEADER
-from gatepass.domain import cards, events, keys, limits, tickets
+from gatepass.domain import cards, events, keys, limits, tickets, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.tickets.activation import REFUSALS
 
@@ -46,12 +46,15 @@ STATUS: Final[dict[type[Refusal], int]] = {
     cards.CardNotFound: 404,
     tickets.TicketNotFound: 404,
     keys.KeyNotFound: 404,
+    webhooks.WebhookNotFound: 404,
+    webhooks.DeliveryNotFound: 404,
     MethodNotAllowed: 405,
     tickets.AlreadyActivated: 409,
     tickets.CardHasTicket: 409,
     tickets.SoldOut: 409,
     NotAllowedFromHere: 409,
     cards.NoSigningKey: 409,
+    webhooks.TooManyEndpoints: 409,
     cards.Expired: 410,
     RequestTooLarge: 413,
     events.EventNotActive: 422,

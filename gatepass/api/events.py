@@ -7,10 +7,11 @@ from fastapi import APIRouter, Depends, Path, Response
 from pydantic import Field
 
 from gatepass.api.admission import House, needs
-from gatepass.api.wire import Data, Moment, Page, Wire, next_link, page_size, page_start, written_cursor
+from gatepass.api.wire import Data, Moment, Page, Wire, next_page, page_size, page_start
 from gatepass.base.ids import strict_uuid
+from gatepass.base.paging import Place
 from gatepass.domain import events, sandbox
-from gatepass.domain.events import EventNotFound, EventStatus, Listing, Place, TicketCategory
+from gatepass.domain.events import EventNotFound, EventStatus, Listing, TicketCategory
 from gatepass.domain.keys import Caller, Mode, Scope
 
 router = APIRouter(tags=["Events"])
@@ -82,9 +83,8 @@ async def list_events(
         async with house.db.reading() as tx:
             found = await events.published(tx, caller.organization_id, after=after, limit=limit + 1)
     page, has_more = found[:limit], len(found) > limit
-    cursor = written_cursor(Place(page[-1].event.starts_at, page[-1].event.id)) if has_more else None
-    if cursor is not None:
-        response.headers["Link"] = next_link(f"{house.settings.base_url}/events", limit, cursor)
+    place = Place(page[-1].event.starts_at, page[-1].event.id) if has_more else None
+    cursor = next_page(response, f"{house.settings.base_url}/events", limit, place)
     return Page(data=[EventOut.of(listing) for listing in page], has_more=has_more, next_cursor=cursor)
 
 

@@ -1,8 +1,11 @@
 """The gatehouse: what the API keeps for as long as its process lives. Made when the door opens, handed inwards."""
 
+import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import cached_property
 from typing import Final
 from wsgiref.simple_server import WSGIServer
 
@@ -13,10 +16,11 @@ from gatepass.api.sharing import SharedLimits
 from gatepass.api.signatures import Signatures
 from gatepass.api.trail import Trail
 from gatepass.base.clock import Clock, system_clock
-from gatepass.base.database import Database
+from gatepass.base.database import PATIENCE, Database
 from gatepass.base.gatherer import Gatherer
-from gatepass.base.refusals import Busy, Refusal, Unavailable
+from gatepass.base.refusals import Busy, Overloaded, Refusal, Unavailable
 from gatepass.base.settings import Settings
+from gatepass.base.vault import Vault
 from gatepass.domain import cards, tickets
 from gatepass.domain.cards import Question, Verification
 from gatepass.domain.keys import InvalidKey
@@ -60,6 +64,24 @@ class Gatehouse:
             else None
         )
         self._metrics_server: WSGIServer | None = None
+        self._counting = asyncio.Semaphore(1)
+
+    @cached_property
+    def vault(self) -> Vault:
+        """For the secrets of webhook endpoints. `gatepass serve` does not start without a key; tests may."""
+        return self.settings.vault()
+
+    @asynccontextmanager
+    async def counting(self) -> AsyncGenerator[None]:
+        """Counting a million rows holds a connection for a second: one call at a time, so that gates find theirs."""
+        try:
+            await asyncio.wait_for(self._counting.acquire(), PATIENCE)
+        except TimeoutError:
+            raise Overloaded from None
+        try:
+            yield
+        finally:
+            self._counting.release()
 
     def open(self) -> None:
         self.trail.open()

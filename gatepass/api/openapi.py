@@ -10,6 +10,7 @@ import json
 import sys
 from typing import Any, Final
 
+from gatepass.api import webhook
 from gatepass.api.description import answers, operations, schemas, webhooks
 from gatepass.api.description.introduction import introduction
 from gatepass.base.settings import BASE_PATH
@@ -24,6 +25,7 @@ TAGS: Final = {
     "Events": "The catalogue of your organization.",
     "Cards": "What a card token is worth.",
     "Scans": "Tickets, activated at the gate.",
+    webhook.TAG: "Where messages are sent to, and what became of them.",
     webhooks.TAG: "What we send to you.",
 }
 
@@ -48,7 +50,7 @@ def document() -> Json:
             "responses": answers.shared(),
             "schemas": {
                 **schemas.of_models(operations.models()),
-                "ScanRequest": schemas.of_scan_request(),
+                **schemas.of_requests(),
                 "Error": schemas.error(),
                 "ErrorDetails": schemas.error_details(),
                 **webhooks.message_schemas(),

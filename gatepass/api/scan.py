@@ -1,6 +1,5 @@
 """POST /scan: a card is shown at a gate."""
 
-import re
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 from uuid import UUID
@@ -11,12 +10,13 @@ from starlette.responses import Response
 
 from gatepass.api.admission import admit_remembered
 from gatepass.api.answer import Answer
+from gatepass.api.body import decoded, moment
 from gatepass.api.call import Call
 from gatepass.api.errors import answer
 from gatepass.api.gatehouse import Gatehouse
 from gatepass.api.incoming import Incoming
 from gatepass.api.lane import through
-from gatepass.api.wire import Data, Wire, is_storable
+from gatepass.api.wire import Data, Wire
 from gatepass.base.ids import strict_uuid
 from gatepass.base.refusals import InvalidRequest
 from gatepass.domain import cards, sandbox
@@ -29,7 +29,6 @@ router = APIRouter(tags=["Scans"])
 LONGEST_RETRY_KEY: Final = 255
 AHEAD: Final = timedelta(minutes=2)
 BACK: Final = timedelta(hours=72)
-RFC3339: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
 
 class ScanIn(msgspec.Struct, frozen=True):
@@ -74,19 +73,7 @@ def _retry_key(incoming: Incoming) -> str | None:
 
 
 def parsed(raw: bytes) -> ScanIn:
-    """The body as it must be; every way of being wrong is an InvalidRequest that names its field."""
-    try:
-        body = DECODER.decode(raw)
-    except msgspec.ValidationError as error:
-        raise _explained(str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise InvalidRequest("The body is not JSON.") from None
-    # An escape is the only way in for a character that cannot be stored.
-    if b"\\u" in raw:
-        for name in body.__struct_fields__:
-            value = getattr(body, name)
-            if value is not None and not is_storable(value):
-                raise InvalidRequest(f"{name} holds characters that cannot be stored.", param=name)
+    body = decoded(raw, DECODER)
     if (body.card_number is None) == (body.token is None):
         raise InvalidRequest("Send either card_number or token.", param="card_number")
     return body
@@ -134,17 +121,12 @@ async def _card(house: Gatehouse, caller: Caller, body: ScanIn, at: datetime) ->
 
 
 def _occurred_at(text: str, now: datetime) -> datetime:
-    try:
-        if not RFC3339.fullmatch(text):
-            raise ValueError
-        moment = datetime.fromisoformat(text.upper())
-    except ValueError:
-        raise InvalidRequest("occurred_at is not an RFC 3339 time with an offset.", param="occurred_at") from None
-    if moment - now > AHEAD:
+    shown_at = moment(text, "occurred_at")
+    if shown_at - now > AHEAD:
         raise InvalidRequest("occurred_at is more than 2 minutes ahead of us.", param="occurred_at")
-    if now - moment > BACK:
+    if now - shown_at > BACK:
         raise InvalidRequest("occurred_at is more than 72 hours ago.", param="occurred_at")
-    return moment
+    return shown_at
 
 
 def _answer(call: Call, mode: Mode, verdict: Verdict) -> Answer:
@@ -162,11 +144,3 @@ def _answer(call: Call, mode: Mode, verdict: Verdict) -> Answer:
 
 
 DECODER: Final = msgspec.json.Decoder(ScanIn)
-FIELD: Final = re.compile(r"`\$\.(\w+)|required field `(\w+)`")
-
-
-def _explained(error: str) -> InvalidRequest:
-    found = FIELD.search(error)
-    name = (found[1] or found[2]) if found else None
-    what = error.partition(" - at ")[0]
-    return InvalidRequest(f"{name}: {what}." if name else f"The body is not valid: {what}.", param=name)

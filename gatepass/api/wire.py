@@ -4,14 +4,15 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import UTC, datetime
 from typing import Annotated, Final, Generic, TypeVar
 from urllib.parse import urlencode
+from uuid import UUID
 
-from fastapi import Query
+from fastapi import Query, Response
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.ids import strict_uuid
+from gatepass.base.paging import Place
 from gatepass.base.refusals import InvalidRequest
-from gatepass.domain.events import Place
 
 T = TypeVar("T")
 
@@ -53,32 +54,49 @@ async def page_start(
 ) -> Place | None:
     if cursor is None:
         return None
+    micros, id = read_cursor(cursor, "cursor")
     try:
-        micros, id = urlsafe_b64decode(cursor.encode("ascii") + b"==").decode("ascii").split(".")
-        event_id = strict_uuid(id)
-        if event_id is None or written_cursor(place := Place(_from_micros(micros), event_id)) != cursor:
-            raise ValueError
+        return Place(datetime.fromtimestamp(micros // 1_000_000, UTC).replace(microsecond=micros % 1_000_000), id)
     except (ValueError, OverflowError):
-        raise InvalidRequest("cursor is not one that this list gave out.", param="cursor") from None
-    return place
+        raise _not_ours("cursor") from None
+
+
+def read_cursor(text: str, param: str) -> tuple[int, UUID]:
+    """The number and the id in a cursor. Only what `packed` wrote is taken."""
+    try:
+        number, id = urlsafe_b64decode(text.encode("ascii") + b"==").decode("ascii").split(".")
+        found = strict_uuid(id)
+        if found is None or not (number.isdigit() and len(number) <= 18) or packed(int(number), found) != text:
+            raise ValueError
+    except ValueError:
+        raise _not_ours(param) from None
+    return int(number), found
+
+
+def packed(number: int, id: UUID) -> str:
+    return urlsafe_b64encode(f"{number}.{id}".encode()).rstrip(b"=").decode()
+
+
+def _not_ours(param: str) -> InvalidRequest:
+    return InvalidRequest(f"{param} is not one that this list gave out.", param=param)
 
 
 def written_cursor(place: Place) -> str:
-    micros = int((place.starts_at - EPOCH).total_seconds()) * 1_000_000 + place.starts_at.microsecond
-    return urlsafe_b64encode(f"{micros}.{place.id}".encode()).rstrip(b"=").decode()
+    micros = int((place.at - EPOCH).total_seconds()) * 1_000_000 + place.at.microsecond
+    return packed(micros, place.id)
 
 
-def next_link(url: str, limit: int, cursor: str) -> str:
-    return f'<{url}?{urlencode({"limit": limit, "cursor": cursor})}>; rel="next"'
+def next_page(response: Response, url: str, limit: int, place: Place | None, **filters: str | None) -> str | None:
+    """The cursor of the page that begins after `place`, in the Link header too; None if there is none."""
+    if place is None:
+        return None
+    cursor = written_cursor(place)
+    query = {name: value for name, value in filters.items() if value is not None}
+    response.headers["Link"] = f'<{url}?{urlencode({**query, "limit": limit, "cursor": cursor})}>; rel="next"'
+    return cursor
 
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _from_micros(text: str) -> datetime:
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise ValueError
-    return datetime.fromtimestamp(int(text) // 1_000_000, UTC).replace(microsecond=int(text) % 1_000_000)
 
 
 def is_storable(text: str) -> bool:

@@ -39,6 +39,13 @@ class Settings(BaseSettings):
         le=65535,
         description="Port for Prometheus metrics, never the public one. 0 turns them off.",
     )
+    worker_metrics_port: int = Field(
+        default=9465, ge=0, le=65535, description="Port for the worker's Prometheus metrics. 0 turns them off."
+    )
+    webhook_allow_private: bool = Field(
+        default=False,
+        description="1 lets webhooks go to http, to any port and to private addresses. For development and tests only.",
+    )
     encryption_keys: Annotated[list[SecretStr], NoDecode] = Field(
         default_factory=list[SecretStr],
         description="Keys for secrets at rest, by commas: the first seals, all open. `gatepass secret` makes one.",

@@ -54,6 +54,10 @@ class Vault:
         except (CryptoError, TypeError, ValueError):
             raise VaultLocked from None
 
+    def is_current(self, box: bytes) -> bool:
+        """Whether the first key has sealed this. Whether it opens, only opening it tells."""
+        return box.startswith(_fingerprint(self._first))
+
 
 def _fingerprint(key: bytes) -> bytes:
     return hashlib.sha256(b"gatepass vault " + key).digest()[:FINGERPRINT_BYTES]

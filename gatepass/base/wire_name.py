@@ -11,3 +11,7 @@ CARD_PREFIX: Final = SHORT.upper()
 SHOULD_RETRY_HEADER: Final = f"x-{SHORT}-should-retry"
 EVENT_HEADER: Final = f"x-{SHORT}-event"
 SIGNATURE_HEADER: Final = f"x-{SHORT}-signature"
+NEXT_SIGNATURE_HEADER: Final = f"{SIGNATURE_HEADER}-next"
+DELIVERY_HEADER: Final = f"x-{SHORT}-delivery"
+ATTEMPT_HEADER: Final = f"x-{SHORT}-attempt"
+REPLAY_HEADER: Final = f"x-{SHORT}-replay"

@@ -1,4 +1,4 @@
-"""`gatepass dev`: everything on this machine, with one command: PostgreSQL, schema, demo, API and documentation.
+"""`gatepass dev`: everything on this machine, with one command: PostgreSQL, schema, demo, API, worker, documentation.
 
 What it makes lies in `./.gatepass`. What the environment sets already is left as it is.
 """
@@ -19,15 +19,15 @@ from rich.console import Console
 from uvicorn.supervisors import ChangeReload
 
 import gatepass
-from gatepass.base import log
 from gatepass.base.settings import BASE_PATH, Settings
-from gatepass.cli import environment, keeping, listening, migrate, postgres, reaching, serve, trying, upkeep
+from gatepass.cli import environment, keeping, listening, migrate, postgres, reaching, serve, trying
 from gatepass.cli.environment import variable
 from gatepass.cli.stopping import stop_like_interrupt
-from gatepass.cli.trouble import WRONG_STATE, Trouble
+from gatepass.cli.trouble import WRONG_STATE
 from gatepass.domain import sandbox
 
-UPKEEP_SECONDS: Final = 60
+# How long the worker may finish what it has in hand.
+GRACE_SECONDS: Final = 16
 FIRST_CARD: Final = "TEST_VALID"
 
 
@@ -40,7 +40,7 @@ def dev(
     reload: Annotated[bool, typer.Option("--reload", help="Start the API again when its code changes.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Make the first scan, show the answer, and stop.")] = False,
 ) -> None:
-    """Start everything on this machine: PostgreSQL, schema, demo, API and documentation."""
+    """Start everything on this machine: PostgreSQL, schema, demo, API, worker and documentation."""
     stop_like_interrupt()
     console = Console(highlight=False, soft_wrap=True)
     found = environment.read(port=port)
@@ -49,7 +49,7 @@ def dev(
         _provide(started, console, found, bound)
         _migrate(console)
         settings = _furnish(console, reset=reset)
-        started.enter_context(_kept_up(settings))
+        started.enter_context(_working(settings))
         if reload and not check:
             _welcome(console, settings)
             _serve_reloading(bound)
@@ -63,6 +63,9 @@ def _provide(started: ExitStack, console: Console, found: Settings, bound: socke
         "public_url": listening.url_of(found.host, bound),
         "metrics_port": "0",
         "log_format": "console",
+        "worker_metrics_port": "0",
+        # What a developer builds listens on this machine.
+        "webhook_allow_private": "1",
     }
     if "encryption_keys" not in found.model_fields_set:
         provided["encryption_keys"] = keeping.encryption_key()
@@ -96,22 +99,25 @@ def _furnish(console: Console, *, reset: bool) -> Settings:
 
 
 @contextmanager
-def _kept_up(settings: Settings) -> Generator[None]:
-    """Upkeep in the background, in a thread: the reloader keeps this one for itself."""
+def _working(settings: Settings) -> Generator[None]:
+    """The worker in the background, in a thread: the reloader keeps this one for itself."""
     stop = threading.Event()
-
-    def keep_up() -> None:
-        while not stop.wait(UPKEEP_SECONDS):
-            try:
-                asyncio.run(upkeep.once(settings))
-            except Trouble as trouble:
-                log.logger("upkeep").warning(str(trouble))
-
-    threading.Thread(target=keep_up, daemon=True).start()
+    thread = threading.Thread(target=lambda: asyncio.run(_work_until(stop, settings)), daemon=True)
+    thread.start()
     try:
         yield
     finally:
         stop.set()
+        thread.join(GRACE_SECONDS)
+
+
+async def _work_until(stop: threading.Event, settings: Settings) -> None:
+    from gatepass.worker.worker import Worker  # noqa: PLC0415
+
+    worker = Worker(settings)
+    told = asyncio.create_task(asyncio.to_thread(stop.wait))
+    told.add_done_callback(lambda _: worker.stop())
+    await worker.run()
 
 
 def _serve(console: Console, settings: Settings, bound: socket.socket, *, check: bool) -> bool:

@@ -1,7 +1,7 @@
 """`gatepass doctor`: is everything in place? One line for each thing, and how to mend what is not."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -15,8 +15,9 @@ from gatepass.base.settings import Settings
 from gatepass.cli import environment, reaching
 from gatepass.cli.environment import variable
 from gatepass.cli.trouble import WRONG_STATE, Trouble
-from gatepass.domain import examination, schema
+from gatepass.domain import examination, resealing, schema
 from gatepass.domain.examination import Server
+from gatepass.domain.resealing import Sealed
 
 SUPPORTED: Final = range(15, 19)
 # Tokens expire to the second, and the two minutes that a scan may come from the future are measured against it.
@@ -85,6 +86,9 @@ async def _of_database(db: Database, settings: Settings) -> AsyncGenerator[Findi
     yield migrated
     if migrated.good:
         yield await _partitions(db)
+    if migrated.good and _encryption(settings).good:
+        for finding in _secrets(await resealing.examine(db, settings.vault())):
+            yield finding
 
 
 def _version(server: Server) -> Finding:
@@ -124,3 +128,18 @@ async def _partitions(db: Database) -> Finding:
         return Finding(True, "The partitions for now and next are there.")
     mend = "Run `gatepass upkeep`, and see that it runs every minute or so."
     return Finding(False, f"Partitions are missing: {', '.join(missing)}.", mend)
+
+
+def _secrets(sealed: Sealed) -> Iterator[Finding]:
+    """An older key that is still needed is no fault: it is what there is between two keys."""
+    if sealed.older:
+        line = f"{sealed.older} of {sealed.older + sealed.current} secret(s) are sealed under an older key."
+        yield Finding(True, line, "Run `gatepass reseal`, then the old key can go.")
+    else:
+        yield Finding(
+            True, f"{sealed.current} secret(s) are sealed under the first encryption key, none under another."
+        )
+    if sealed.unopened:
+        line = f"{len(sealed.unopened)} secret(s) cannot be opened by any of the encryption keys."
+        mend = f"Add the key that sealed them to {variable('encryption_keys')}; `gatepass reseal` names their rows."
+        yield Finding(False, line, mend)

@@ -10,14 +10,16 @@ from gatepass.cli.demo import demo
 from gatepass.cli.dev import dev
 from gatepass.cli.doctor import doctor
 from gatepass.cli.migrate import migrate
+from gatepass.cli.reseal import reseal
 from gatepass.cli.secret import secret
 from gatepass.cli.serve import serve
 from gatepass.cli.trouble import Trouble
 from gatepass.cli.upkeep import upkeep
+from gatepass.cli.worker import worker
 
 PANELS: Final = {
     "Begin here": (dev, demo, doctor),
-    "Run the service": (serve, migrate, upkeep, secret),
+    "Run the service": (serve, worker, migrate, upkeep, secret, reseal),
 }
 
 app = typer.Typer(

@@ -18,7 +18,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the API until told to stop."""
-    settings = environment.read(host=host, port=port)
+    settings = environment.read_with_vault(host=host, port=port)
     bound = listening.bind(settings.host, settings.port)
     address = listening.url_of(settings.host, bound)
     if "public_url" not in settings.model_fields_set:
@@ -42,4 +42,4 @@ def application(settings: Settings) -> ASGIApp:
 
 def application_from_environment() -> ASGIApp:
     """For uvicorn's reloader, which makes the application in a process of its own."""
-    return application(environment.read())
+    return application(environment.read_with_vault())

@@ -107,6 +107,13 @@ CLEAR: Final[dict[str, LiteralString]] = {
     "scan": "DELETE FROM scan WHERE organization_id = $1",
     "audit": "DELETE FROM audit WHERE organization_id = $1",
     "change": "DELETE FROM change WHERE organization_id = $1",
+    "webhook_queue": "DELETE FROM webhook_queue WHERE organization_id = $1",
+    "webhook_attempt": "DELETE FROM webhook_attempt WHERE organization_id = $1",
+    "webhook_delivery": "DELETE FROM webhook_delivery WHERE organization_id = $1",
+    "webhook_event": "DELETE FROM webhook_event WHERE organization_id = $1",
+    "webhook_replay": "DELETE FROM webhook_replay WHERE organization_id = $1",
+    "webhook_feed": "DELETE FROM webhook_feed WHERE organization_id = $1",
+    "webhook_endpoint": "DELETE FROM webhook_endpoint WHERE organization_id = $1",
 }
 
 CLEAR_ORGANIZATION: Final = """

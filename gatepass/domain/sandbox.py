@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.clock import rfc3339
+from gatepass.base.paging import Place
 from gatepass.base.wire_name import TOKEN_PREFIX
 from gatepass.domain.cards import (
     INVALID,
@@ -20,7 +21,7 @@ from gatepass.domain.cards import (
     Verification,
     standing,
 )
-from gatepass.domain.events import Event, EventNotFound, EventStatus, Listing, Place, TicketCategory
+from gatepass.domain.events import Event, EventNotFound, EventStatus, Listing, TicketCategory
 
 EVENT_ID: Final = UUID("00000000-0000-0000-0000-00000000e7e7")
 TOKEN: Final = re.compile(rf"{TOKEN_PREFIX}\.([A-Z_]{{1,32}})\.0\.0", re.ASCII)
@@ -86,7 +87,7 @@ CARD_IDS: Final = {name: _id(0xC1 + place) for place, name in enumerate(CARDS)}
 def published(after: Place | None) -> list[Listing]:
     """The list of events: one, unless the page begins after it."""
     event = LISTING.event
-    return [LISTING] if after is None or (after.starts_at, after.id) < (event.starts_at, event.id) else []
+    return [LISTING] if after is None or (after.at, after.id) < (event.starts_at, event.id) else []
 
 
 def find(event_id: UUID) -> Listing:

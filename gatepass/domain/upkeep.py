@@ -1,9 +1,10 @@
-"""Upkeep: partitions ahead and behind, retry keys rotated, events ended, tickets of cancelled events cancelled.
+"""Upkeep: partitions ahead and behind, retry keys rotated, events ended, and what follows a cancellation or a pause.
 
 Each step is short, waits briefly for its locks, and may be run by several processes at once.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,8 +12,9 @@ from typing import Final
 from gatepass.base.database import Database, Tx
 from gatepass.base.refusals import Unavailable
 from gatepass.domain import events, tickets
+from gatepass.domain.webhooks import backlog, replays
 
-HISTORIES: Final = ("scan", "audit", "change")
+HISTORIES: Final = ("scan", "audit", "change", "webhook_event", "webhook_delivery", "webhook_attempt")
 # Answers are kept at least this long: a generation is read for one more after it is closed.
 GENERATION: Final = timedelta(hours=24)
 
@@ -24,6 +26,9 @@ class Done:
     generations_rotated: int = 0
     events_ended: int = 0
     tickets_cancelled: int = 0
+    webhooks_replayed: int = 0
+    webhooks_set_aside: int = 0
+    webhooks_expired: int = 0
     put_off: int = 0
 
 
@@ -36,9 +41,26 @@ async def keep(db: Database, *, at: datetime) -> Done:
     done.generations_rotated += await _rotate(db, done, at)
     async with db.transaction() as tx:
         done.events_ended = await events.end_past(tx, at=at)
-    while cancelled := await _cancel_some(db, at):
-        done.tickets_cancelled += cancelled
+    done.webhooks_expired += await _all(db, lambda tx: backlog.expire_some(tx, at=at))
+    await follow_up(db, at=at, done=done)
     return done
+
+
+async def follow_up(db: Database, *, at: datetime, done: Done | None = None) -> Done:
+    """What somebody may be waiting for: tickets of cancelled events, replays, and the queues of paused endpoints."""
+    done = done or Done()
+    done.tickets_cancelled += await _all(db, lambda tx: tickets.cancel_some_of_cancelled_events(tx, at=at))
+    done.webhooks_set_aside += await _all(db, backlog.set_aside_some)
+    await _all(db, lambda tx: backlog.drop_some_of_deleted(tx, at=at))
+    done.webhooks_replayed += await _all(db, lambda tx: replays.advance_some(tx, at=at))
+    return done
+
+
+@asynccontextmanager
+async def turn(db: Database) -> AsyncGenerator[bool, None]:
+    """Whether it is this process's turn, for as long as the block lasts. The lock goes with its transaction."""
+    async with db.transaction() as tx:
+        yield bool(await tx.value(TAKE_TURN))
 
 
 async def make_partition(tx: Tx, history: str, *, at: datetime) -> str | None:
@@ -80,13 +102,21 @@ async def _rotate(db: Database, done: Done, at: datetime) -> int:
         return 0
 
 
-async def _cancel_some(db: Database, at: datetime) -> int:
-    async with db.transaction() as tx:
-        return await tickets.cancel_some_of_cancelled_events(tx, at=at)
+async def _all(db: Database, some: Callable[[Tx], Awaitable[int]]) -> int:
+    """Batch after batch, each its own transaction, until nothing is left; how many that were."""
+    count = 0
+    while True:
+        async with db.transaction() as tx:
+            done = await some(tx)
+        if not done:
+            return count
+        count += done
 
 
 # A gate that queues behind us waits no longer than this.
 BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'"
+
+TAKE_TURN: Final = "SELECT pg_try_advisory_xact_lock(hashtext('upkeep'))"
 
 MAKE_PARTITION: Final = "SELECT make_missing_partition($1, $2)"
 

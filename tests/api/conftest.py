@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from gatepass.api.app import Gatehouse, create_app
 from gatepass.api.reception import Reception
 from gatepass.base.settings import BASE_PATH, Settings
+from tests import make
 from tests.make import House
 
 _addresses = count(1)
@@ -37,7 +38,13 @@ class Door:
 
 @pytest.fixture(scope="session")
 async def app(database_url: str) -> AsyncGenerator[Reception]:
-    app = create_app(Settings(database_url=SecretStr(database_url), metrics_port=0, log_level="error"))
+    settings = Settings(
+        database_url=SecretStr(database_url),
+        encryption_keys=[SecretStr(make.KEY)],
+        metrics_port=0,
+        log_level="error",
+    )
+    app = create_app(settings)
     app.house.open()
     yield app
     await app.house.close()

@@ -1,5 +1,6 @@
 """Every endpoint, from the application itself, so that one which is added later is tested too."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -8,6 +9,7 @@ import httpx2
 
 from gatepass.api.app import Gatehouse, routes
 from gatepass.base.settings import BASE_PATH, Settings
+from gatepass.domain.keys import Scope
 
 # What a call to an endpoint needs to be a good one, where that is more than nothing.
 QUERIES: Final = {"/card/verify": {"token": "SVC1.TEST_VALID.0.0"}}
@@ -23,7 +25,12 @@ class Endpoint:
         if self.method in ("POST", "PUT", "PATCH") and "content" not in options:
             options.setdefault("json", {"event_id": str(uuid4()), "card_number": "SVC 0000 0000 0000"})
         options.setdefault("params", QUERIES.get(self.path, {}))
-        return await client.request(self.method, self.path.replace("{id}", str(uuid4())), **options)
+        return await client.request(self.method, re.sub("{[a-z_]+}", str(uuid4()), self.path), **options)
+
+    @property
+    def wrong_scope(self) -> Scope:
+        """One that does not let anybody in here."""
+        return Scope.EVENTS_READ if self.path.startswith("/webhook") else Scope.WEBHOOKS_READ
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

@@ -57,6 +57,8 @@ async def test_the_answer_of_a_refusal(door: Door, client: httpx2.AsyncClient, h
     wrong = await client.delete("/scan")
     assert_error(wrong, 405, "method_not_allowed")
     assert wrong.headers["Allow"] == "POST"
+    assert (await client.put("/webhooks")).headers["Allow"] == "GET, POST"
+    assert (await client.put(f"/webhooks/{house.id}")).headers["Allow"] == "DELETE, GET, PATCH"
     async with door.client() as nobody:
         missing = await nobody.get("/events")
         assert_error(missing, 401, "invalid_key")

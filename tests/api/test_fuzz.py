@@ -71,6 +71,40 @@ async def test_bodies(anyone: httpx2.AsyncClient, body: dict[str, Any], with_eve
     assert_ours(answer)
 
 
+HOOK_FIELDS = st.sampled_from(
+    [
+        "url",
+        "types",
+        "description",
+        "status",
+        "switch",
+        "since",
+        "until",
+        "statuses",
+        "delivery_id",
+        "dry_run",
+        "unknown",
+    ]
+)
+HOOK_PATHS = st.sampled_from(["", f"/{_ANY}/rotate-secret", f"/{_ANY}/replay", f"/{_ANY}/test"])
+
+
+@FEW
+@given(path=HOOK_PATHS, body=st.dictionaries(HOOK_FIELDS, VALUES | TEXT.map("https://{}".format), max_size=7))
+async def test_webhooks(anyone: httpx2.AsyncClient, path: str, body: dict[str, Any]) -> None:
+    raw = json.dumps(body).encode()
+    assert_ours(await anyone.post("/webhooks" + path, content=raw))
+    assert_ours(await anyone.patch(f"/webhooks/{_ANY}", content=raw))
+
+
+@FEW
+@given(cursor=CURSORS, text=QUERY_TEXT)
+async def test_webhook_queries(anyone: httpx2.AsyncClient, cursor: str, text: str) -> None:
+    assert_ours(await anyone.get("/webhook-events", params={"after": cursor, "limit": "3"}))
+    assert_ours(await anyone.get("/webhooks", params={"cursor": cursor}))
+    assert_ours(await anyone.get(f"/webhooks/{_ANY}/deliveries", params={"cursor": cursor, "status": text}))
+
+
 @FEW
 @given(raw=st.binary(max_size=300))
 async def test_bytes(anyone: httpx2.AsyncClient, raw: bytes) -> None:

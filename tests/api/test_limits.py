@@ -99,7 +99,7 @@ async def test_a_refused_call_tells_the_limit_and_counts(door: Door, house: Hous
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=str)
 async def test_a_key_without_the_scope_is_told_its_limit_too(door: Door, house: House, endpoint: Endpoint) -> None:
-    async with limited(door, house, 5, 7, Scope.WEBHOOKS_READ) as client:
+    async with limited(door, house, 5, 7, endpoint.wrong_scope) as client:
         answer = await endpoint.call(client)
     assert_error(answer, 403, "insufficient_scope")
     assert left(answer) == 6

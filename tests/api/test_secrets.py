@@ -31,6 +31,8 @@ from tests.postgres import Cluster, free_port
 from tests.serving import Serving, serve
 
 PASSWORD = "correct-horse-battery-staple"
+IN_A_URL = "a-token-of-theirs"
+WEBHOOK = {"url": f"https://example.com/hook?token={IN_A_URL}", "types": ["ticket.activated"]}
 
 
 @dataclass
@@ -49,6 +51,13 @@ class Secrets:
         signature = text.rpartition(".")[2]
         raw = b64decode(signature + "==", altchars=b"-_")
         self.known |= {text, signature, raw.hex(), repr(raw)[2:-1]}
+        return text
+
+    def webhook(self, text: str) -> str:
+        """A webhook's secret, what it encodes, and that as Python would print it."""
+        encoded = text.removeprefix("whsec_")
+        raw = b64decode(encoded)
+        self.known |= {text, encoded, raw.hex(), repr(raw)[2:-1]}
         return text
 
     def found_in(self, lines: list[str]) -> list[tuple[str, str]]:
@@ -70,7 +79,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 async def scene(cluster: Cluster) -> AsyncGenerator[Scene]:
-    secrets = Secrets({PASSWORD, *(vault_keys := (new_key(), new_key()))})
+    secrets = Secrets({PASSWORD, IN_A_URL, *(vault_keys := (new_key(), new_key()))})
     url = cluster.create_database("gatepass_secrets")
     runner.upgrade(url)
     db = Database(url, deadline=20)
@@ -114,7 +123,28 @@ async def show_everything(scene: Scene) -> None:
                 await client.post("/scan", json={**body, "scanner_id": token, "occurred_at": token})
                 await client.post("/scan", json={"card_number": token[:64], "event_id": key})
                 await client.post("/scan", content=f'{{"token": "{token}", "key": "{key}"')
+            await show_webhooks(scene, client)
     await show_bad_keys(scene, good)
+
+
+async def show_webhooks(scene: Scene, client: httpx2.AsyncClient) -> None:
+    """A webhook's secret where it is told, and where it does not belong; and a URL that is one itself."""
+    made = (await client.post("/webhooks", json=WEBHOOK)).json()["data"]
+    url = f"/webhooks/{made['id']}"
+    rotated = (await client.post(f"{url}/rotate-secret")).json()["data"]
+    for secret in (scene.secrets.webhook(made["secret"]), scene.secrets.webhook(rotated["secret"])):
+        await client.post(f"{url}/rotate-secret", json={"switch": secret})
+        await client.post(f"{url}/replay", json={"since": secret, "delivery_id": secret})
+        await client.patch(url, json={"url": secret, "types": [secret], "description": secret})
+        await client.patch(url, json={"url": f"https://example.com/{secret}?{secret}", "description": secret})
+        await client.get(f"{url}/deliveries", params={"status": secret, "cursor": secret})
+        await client.get(f"{url}/deliveries/{secret}")
+        await client.get("/webhook-events", params={"after": secret})
+        await client.post("/webhooks", content=f'{{"url": "{secret}')
+    await client.post(f"{url}/test")
+    await client.post(f"{url}/rotate-secret", json={"switch": True})
+    await client.get("/webhooks")
+    await client.delete(url)
 
 
 async def show_bad_keys(scene: Scene, token: str) -> None:
@@ -199,6 +229,11 @@ async def break_and_ask(scene: Scene, *, keep_alive: bool) -> list[httpx2.Respon
             answers.append(await client.post("/scan", json=body))
         finally:
             scene.run("ALTER TABLE signing_nothing RENAME TO signing_key")
+        scene.run("ALTER TABLE change RENAME TO change_nothing")
+        try:
+            answers.append(await client.post("/webhooks", json=WEBHOOK))
+        finally:
+            scene.run("ALTER TABLE change_nothing RENAME TO change")
     return answers
 
 
@@ -207,6 +242,7 @@ async def test_a_fault_of_ours_gives_no_secret_away(scene: Scene) -> None:
         assert answer.status_code == 500
         assert "Traceback" not in answer.text
         assert "signing" not in answer.text
+        assert "whsec_" not in answer.text
     lines = await logged(scene)
     assert any("UndefinedTableError" in line for line in lines), "the trace belongs into the log"
     assert scene.secrets.found_in(lines) == []
@@ -234,6 +270,23 @@ async def test_a_fault_of_ours_leaves_its_audit_row(scene: Scene) -> None:
         return ids <= {row["id"] for row in rows}
 
     await wait_for(all_are_there, within=3)
+
+
+async def test_no_webhook_secret_is_written_down(scene: Scene) -> None:
+    """Neither in what is noted of changes and calls nor, unsealed, where it is kept."""
+    async with scene.serving.client(scene.live) as client:
+        await show_webhooks(scene, client)
+        made = (await client.post("/webhooks", json=WEBHOOK)).json()["data"]
+        scene.secrets.webhook(made["secret"])
+    written: list[str] = []
+    async with scene.house.db.reading() as tx:
+        written += [row[0] for row in await tx.rows("SELECT c::text FROM change c")]
+        written += [row[0] for row in await tx.rows("SELECT a::text FROM audit a")]
+        assert scene.secrets.found_in(written) == []
+        sealed = await tx.rows("SELECT sealed_secret, sealed_new_secret FROM webhook_endpoint")
+    boxes = [box for row in sealed for box in row if box]
+    assert boxes
+    assert [secret for secret in scene.secrets.known for box in boxes if secret.encode() in box] == []
 
 
 async def test_stopping_says_nothing_either(scene: Scene) -> None:

@@ -55,6 +55,14 @@ def test_the_first_key_seals_and_all_of_them_open() -> None:
         before.open(new_box, PLACE)
 
 
+def test_only_what_the_first_key_sealed_is_current() -> None:
+    old_box, new_box = Vault([OLD]).seal(b"secret", PLACE), Vault([NEW]).seal(b"secret", PLACE)
+    during = Vault([NEW, OLD])
+    assert during.is_current(new_box)
+    assert not during.is_current(old_box)
+    assert not any(during.is_current(box) for box in (b"", new_box[:3], b"x" + new_box))
+
+
 @pytest.mark.parametrize("keys", [[], [""], ["short"], [NEW[:-4]], [NEW + "AAAA"], [NEW, "?"], ["é" * 44]])
 def test_a_key_is_32_bytes_in_base64(keys: list[str]) -> None:
     with pytest.raises(ValueError, match="encryption key"):

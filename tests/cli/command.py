@@ -32,14 +32,14 @@ class Command:
         )
 
     @contextmanager
-    def started(self, *arguments: str) -> Generator[subprocess.Popen[str]]:
-        """The process while it runs; killed at the end if it does so still."""
+    def started(self, *arguments: str, stderr: int = subprocess.DEVNULL) -> Generator[subprocess.Popen[str]]:
+        """The process while it runs; killed at the end if it does so still. Its log is read if `stderr` is STDOUT."""
         process = subprocess.Popen(
             [PROGRAM, *arguments],
             cwd=self.folder,
             env=self._environment(),
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=stderr,
             text=True,
         )
         with process:

@@ -45,7 +45,7 @@ def databases(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Dat
 
 @pytest.fixture
 def gatepass(tmp_path: Path) -> Command:
-    return Command(tmp_path, {"GATEPASS_METRICS_PORT": "0"})
+    return Command(tmp_path, {"GATEPASS_METRICS_PORT": "0", "GATEPASS_WORKER_METRICS_PORT": "0"})
 
 
 @pytest.fixture

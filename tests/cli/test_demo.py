@@ -166,6 +166,13 @@ def test_a_second_demo_stands_beside_the_first(on_database: Command, lonely: psy
     ]
 
 
+# The demo has no scans with a retry key, and subscribes to nothing.
+LEFT_EMPTY = {
+    "idempotency", "webhook_attempt", "webhook_delivery", "webhook_endpoint", "webhook_event", "webhook_feed",
+    "webhook_queue", "webhook_replay",
+}  # fmt: skip
+
+
 def test_reset_takes_away_all_of_the_demo_and_nothing_else(on_database: Command, lonely: psycopg.Connection) -> None:
     assert on_database("demo", "--json").returncode == 0
     kept = uuid4()
@@ -177,7 +184,7 @@ def test_reset_takes_away_all_of_the_demo_and_nothing_else(on_database: Command,
     assert on_database("demo", "--json", "--tickets", "5").returncode == 0
     assert on_database("demo", "--json", "--reset", "--tickets", "7").returncode == 0
     assert rows_of_others(lonely) == before
-    assert all(count for name, count in before.items() if name != "idempotency"), before
+    assert {name for name, count in before.items() if not count} == LEFT_EMPTY
     assert lonely.execute(ORGANIZATIONS).fetchall() == [
         ("Gatepass Demo", True),
         ("Kept", False),

@@ -1,14 +1,17 @@
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import psycopg
 import pytest
 
 from gatepass.cli import doctor
 from gatepass.domain.examination import Server
+from gatepass.domain.resealing import Row, Sealed
 from tests.cli.command import Command
 from tests.postgres import free_port
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+LOST = Row("signing_key", UUID(int=1))
 
 
 def wrong(told: str) -> list[str]:
@@ -19,7 +22,7 @@ def test_all_is_well_on_a_migrated_database(on_database: Command) -> None:
     told = on_database("doctor")
     assert told.returncode == 0, told.stdout
     assert wrong(told.stdout) == []
-    assert told.stdout.count("✓") == 7
+    assert told.stdout.count("✓") == 8
 
 
 def test_every_wrong_setting_is_named(gatepass: Command) -> None:
@@ -66,6 +69,22 @@ def test_partitions_that_are_missing_are_named(on_database: Command) -> None:
     (line,) = wrong(told.stdout)
     assert name in line
     assert "gatepass upkeep" in line
+
+
+@pytest.mark.parametrize(
+    ("sealed", "good", "words"),
+    [
+        (Sealed(), [True], ["0 secret(s) are sealed under the first"]),
+        (Sealed(current=5), [True], ["5 secret(s) are sealed under the first"]),
+        (Sealed(current=5, older=2), [True], ["2 of 7 secret(s) are sealed under an older key. Run `gatepass reseal`"]),
+        (Sealed(older=2, unopened=[LOST]), [True, False], ["2 of 2 secret(s)", "1 secret(s) cannot be opened by any"]),
+        (Sealed(unopened=[LOST]), [True, False], ["0 secret(s)", "`gatepass reseal` names their rows"]),
+    ],
+)
+def test_secrets_are_told_by_the_key_that_opens_them(sealed: Sealed, good: list[bool], words: list[str]) -> None:
+    findings = list(doctor._secrets(sealed))
+    assert [finding.good for finding in findings] == good
+    assert all(word in f"{finding.line} {finding.mend}" for word, finding in zip(words, findings, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from gatepass import __version__
 from gatepass.base.vault import Vault
 from tests.cli.command import Command
 
-COMMANDS = ("dev", "demo", "doctor", "serve", "migrate", "upkeep", "secret")
+COMMANDS = ("dev", "demo", "doctor", "serve", "worker", "migrate", "upkeep", "secret", "reseal")
 
 
 def test_help_names_every_command(gatepass: Command) -> None:

@@ -1,8 +1,17 @@
 import socket
 from urllib.request import urlopen
 
+import pytest
+
+from gatepass.base.vault import new_key
 from tests.cli.command import Command, line_with
 from tests.postgres import free_port
+
+
+@pytest.fixture
+def gatepass(gatepass: Command) -> Command:
+    """With a key for the secrets of webhooks."""
+    return gatepass.having(GATEPASS_ENCRYPTION_KEYS=new_key())
 
 
 def test_port_zero_prints_the_port_that_was_bound(on_database: Command) -> None:
@@ -27,6 +36,14 @@ def test_wrong_settings_are_told_by_name(gatepass: Command) -> None:
     told = gatepass.having(GATEPASS_PORT="high", GATEPASS_TRUSTED_PROXIES="here")("serve")
     assert told.returncode == 2
     assert [line.split(":")[0] for line in told.stderr.splitlines()] == ["GATEPASS_PORT", "GATEPASS_TRUSTED_PROXIES"]
+
+
+def test_it_does_not_start_without_a_key_for_secrets(gatepass: Command) -> None:
+    for key, wrong in (("", "no encryption key is configured"), ("hush", "an encryption key is 32 random bytes")):
+        told = gatepass.having(GATEPASS_ENCRYPTION_KEYS=key)("serve", "--port", "0")
+        assert told.returncode == 2
+        assert told.stderr.startswith(f"GATEPASS_ENCRYPTION_KEYS: {wrong}")
+        assert "hush" not in told.stderr
 
 
 def test_a_setting_that_is_wrong_is_not_repeated(gatepass: Command) -> None:

@@ -40,6 +40,11 @@ def answer_schema(operation: Json, status: int) -> Json:
     return resolved(operation["responses"][str(status)])["content"]["application/json"]["schema"]
 
 
+def message_schema(type: str) -> Json:
+    """The schema of a webhook's body."""
+    return DOCUMENT["webhooks"][type]["post"]["requestBody"]["content"]["application/json"]["schema"]
+
+
 def codes(operation: Json) -> dict[str, set[str]]:
     """The error codes of an operation, by status."""
     return {

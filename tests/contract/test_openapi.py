@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import msgspec
 import pytest
 from fastapi.openapi.utils import get_openapi
 
@@ -11,9 +12,10 @@ from gatepass.api import openapi
 from gatepass.api.app import Gatehouse, routes
 from gatepass.api.description import examples
 from gatepass.api.description.operations import NOTES
+from gatepass.api.description.schemas import REQUESTS
 from gatepass.api.errors import STATUS, MethodNotAllowed
-from gatepass.api.scan import ScanIn, parsed
-from gatepass.base.refusals import InvalidRequest, NotAllowedFromHere, Refusal
+from gatepass.api.scan import parsed
+from gatepass.base.refusals import InvalidRequest, Refusal
 from gatepass.base.settings import BASE_PATH, Settings
 from gatepass.base.wire_name import EVENT_HEADER, SIGNATURE_HEADER
 from gatepass.domain import cards, keys, sandbox, tickets
@@ -32,7 +34,6 @@ NOT_PUBLIC: set[type[Refusal]] = {
     tickets.CardHasTicket,
     tickets.SoldOut,
     cards.NoSigningKey,
-    NotAllowedFromHere,
 }
 OPERATIONS = [(method, path) for method, path, _ in operations()]
 
@@ -62,7 +63,12 @@ def test_every_route_is_described_and_every_description_has_its_route() -> None:
 
 def test_operations_have_their_names() -> None:
     names = {found["operationId"] for _, _, found in operations()}
-    assert names == {"list_events", "retrieve_event", "verify_card", "list_card_keys", "create_scan"}
+    assert names == {
+        *("list_events", "retrieve_event", "verify_card", "list_card_keys", "create_scan"),
+        *("list_webhooks", "create_webhook", "retrieve_webhook", "update_webhook", "delete_webhook"),
+        *("test_webhook", "rotate_webhook_secret", "list_webhook_deliveries", "retrieve_webhook_delivery"),
+        *("replay_webhook", "list_webhook_replays", "list_webhook_events"),
+    }
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
@@ -116,10 +122,12 @@ def test_responses_stay_open_for_new_fields() -> None:
     assert "additionalProperties" not in openapi.written()
 
 
-def test_a_scan_request_has_the_fields_that_are_parsed() -> None:
-    schema = DOCUMENT["components"]["schemas"]["ScanRequest"]
-    assert tuple(schema["properties"]) == ScanIn.__struct_fields__
-    assert schema["required"] == ["event_id"]
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_request_has_the_fields_that_are_parsed(name: str) -> None:
+    schema = DOCUMENT["components"]["schemas"][name]
+    assert tuple(schema["properties"]) == REQUESTS[name].__struct_fields__
+    needed = [field.encode_name for field in msgspec.structs.fields(REQUESTS[name]) if field.required]
+    assert schema.get("required", []) == needed
 
 
 EVENT = {"event_id": str(sandbox.EVENT_ID)}
@@ -158,10 +166,10 @@ async def test_the_documented_scope_is_the_one_that_is_needed(inside: Inside, ho
     client, _ = inside
     method, path = next((m, p) for m, p, found in operations() if found["operationId"] == notes.id)
     enough, others = await house.key(notes.scope), await house.key(*set(Scope) - {notes.scope, Scope.ADMIN})
-    url = path.replace("{id}", str(house.event_id))
+    url = path.replace("{id}", str(house.event_id)).replace("{delivery_id}", str(house.event_id))
     allowed = await client.request(method, url, headers={"Authorization": f"Bearer {enough.text}"})
     denied = await client.request(method, url, headers={"Authorization": f"Bearer {others.text}"})
-    assert allowed.status_code in (200, 400)
+    assert allowed.status_code in (200, 400, 404)
     assert denied.status_code == 403
 
 
@@ -241,7 +249,6 @@ DATA_FIELDS = {
 
 def test_the_six_webhooks_are_described() -> None:
     assert set(DOCUMENT["webhooks"]) == set(DATA_FIELDS)
-    assert not any(path.startswith("/webhook") for path in DOCUMENT["paths"])
 
 
 @pytest.mark.parametrize("type", DATA_FIELDS)

@@ -38,8 +38,19 @@ LOOKS_LIKE_SQL: Final = re.compile(
 EVERY_ORGANIZATION: Final = {
     "events/editing.END_PAST",
     "keys/authentication.BY_HASH",
+    "resealing.PRIVATE_KEYS",
+    "resealing.SECRETS",
+    "resealing.NEW_SECRETS",
     "tickets/cancellation.CANCEL_SOME",
+    "webhooks/backlog.AGES",
+    "webhooks/backlog.CLEARED",
+    "webhooks/backlog.DROP_SOME_OF_DELETED",
+    "webhooks/backlog.EXPIRE_SOME",
+    "webhooks/backlog.SET_ASIDE_SOME",
+    "webhooks/replays.NEXT",
 }
+# And every routine: a worker serves them all.
+ROUTINES_FOR_EVERY_ORGANIZATION: Final = ["claim_deliveries"]
 # Routines that build statements out of names: partitions come and go, and have no name before.
 DYNAMIC: Final = {"make_missing_partition", "drop_expired_partition", "empty_next_generation"}
 NOT_OF_A_TENANT: Final = {"organization", "history", "idempotency_generation", "alembic_version"}
@@ -380,7 +391,7 @@ def test_the_guard_sees_the_statements() -> None:
 
 def test_a_routine_stays_in_its_organization(tenants: frozenset[str]) -> None:
     found = {name: [list(unpinned(text, tenants)) for text in embedded(tree)] for name, tree in routines().items()}
-    assert [name for name, tables in found.items() if any(tables)] == []
+    assert [name for name, tables in found.items() if any(tables)] == ROUTINES_FOR_EVERY_ORGANIZATION
     assert {"ticket", "card", "event", "idempotency"} <= {
         table
         for text in embedded(routines()["activate_scans"])

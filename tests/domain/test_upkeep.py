@@ -31,9 +31,17 @@ from tests.postgres import Cluster
 # Not a boundary of any partition.
 T0: Final = datetime(2031, 5, 1, 12, 34, 56, tzinfo=UTC)
 DAY: Final = timedelta(days=1)
-STEPS: Final = {"scan": 7 * DAY, "audit": 7 * DAY, "change": 28 * DAY}
-AHEAD: Final = {"scan": 8, "audit": 8, "change": 4}
-KEPT: Final = {"scan": 400 * DAY, "audit": 400 * DAY, "change": 2555 * DAY}
+WEBHOOKS: Final = ("webhook_event", "webhook_delivery", "webhook_attempt")
+STEPS: Final = {"scan": 7 * DAY, "audit": 7 * DAY, "change": 28 * DAY} | dict.fromkeys(WEBHOOKS, 7 * DAY)
+AHEAD: Final = {"scan": 8, "audit": 8, "change": 4} | dict.fromkeys(WEBHOOKS, 8)
+KEPT: Final = {
+    "scan": 400 * DAY,
+    "audit": 400 * DAY,
+    "change": 2555 * DAY,
+    "webhook_event": 30 * DAY,
+    "webhook_delivery": 90 * DAY,
+    "webhook_attempt": 90 * DAY,
+}
 
 
 class Step(Protocol):
@@ -115,6 +123,30 @@ async def note(database: Database, organization_id: UUID, *, at: datetime) -> No
         await changes.note(tx, organization_id, "card", new_id(), "issued", by="test", at=at)
 
 
+async def happens(database: Database, *, at: datetime) -> None:
+    """A row in every history."""
+    await scan(database, await shown(database), at=at)
+    await note(database, new_id(), at=at)
+    async with database.transaction() as tx:
+        for statement in (EVENT, DELIVERY, ATTEMPT):
+            await tx.run(statement, new_id(), at)
+
+
+EVENT: Final = """
+    INSERT INTO webhook_event (organization_id, mode, txid, id, at, type, body)
+    VALUES ($1, 'live', 1, gen_random_uuid(), $2, 'webhook.ping', '')
+"""
+DELIVERY: Final = """
+    INSERT INTO webhook_delivery (organization_id, endpoint_id, at, id, event_txid, event_id, event_at, type,
+                                  ordering_key)
+    VALUES ($1, $1, $2, $1, 1, $1, $2, 'webhook.ping', $1)
+"""
+ATTEMPT: Final = """
+    INSERT INTO webhook_attempt (organization_id, at, delivery_id, n, total_ms)
+    VALUES ($1, $2, $1, 1, 1)
+"""
+
+
 async def where(database: Database, history: str) -> list[tuple[datetime, str]]:
     """When each row was written and which piece it lies in."""
     async with database.reading() as tx:
@@ -126,14 +158,17 @@ WHERE: Final[dict[str, LiteralString]] = {
     "scan": "SELECT at, tableoid::regclass::text AS piece FROM scan ORDER BY at",
     "audit": "SELECT at, tableoid::regclass::text AS piece FROM audit ORDER BY at",
     "change": "SELECT at, tableoid::regclass::text AS piece FROM change ORDER BY at",
+    "webhook_event": "SELECT at, tableoid::regclass::text AS piece FROM webhook_event ORDER BY at",
+    "webhook_delivery": "SELECT at, tableoid::regclass::text AS piece FROM webhook_delivery ORDER BY at",
+    "webhook_attempt": "SELECT at, tableoid::regclass::text AS piece FROM webhook_attempt ORDER BY at",
 }
 
 
 async def pieces(database: Database) -> set[str]:
     async with database.reading() as tx:
         rows = await tx.rows(
-            "SELECT inhrelid::regclass::text AS name FROM pg_inherits"
-            " WHERE inhparent IN ('scan'::regclass, 'audit'::regclass, 'change'::regclass)"
+            "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent::regclass::text = ANY ($1)",
+            HISTORIES,
         )
     return {row["name"] for row in rows}
 
@@ -143,8 +178,7 @@ async def pieces(database: Database) -> set[str]:
 
 async def test_an_insert_never_fails_for_want_of_a_partition(fresh: Database) -> None:
     for at in (T0 - 4000 * DAY, T0, T0 + 4000 * DAY):
-        await scan(fresh, await shown(fresh), at=at)
-        await note(fresh, new_id(), at=at)
+        await happens(fresh, at=at)
     for history in HISTORIES:
         assert [piece for _, piece in await where(fresh, history)] == [f"{history}_default"] * 3
 
@@ -154,8 +188,7 @@ async def test_partitions_are_made_ahead(fresh: Database) -> None:
     assert done == Done(partitions_made=sum(ahead + 1 for ahead in AHEAD.values()))
     moments = [T0 + n * DAY for n in range(56)]
     for at in moments:
-        await scan(fresh, await shown(fresh), at=at)
-        await note(fresh, new_id(), at=at)
+        await happens(fresh, at=at)
     for history in HISTORIES:
         assert not any(piece.endswith("_default") for _, piece in await where(fresh, history))
 
@@ -169,8 +202,7 @@ async def test_what_the_default_partition_took_is_moved(fresh: Database) -> None
     """Rows that belong to no partition yet stay where they are."""
     moments = [T0 - 100 * DAY, T0, T0 + 3 * DAY, T0 + 50 * DAY, T0 + 400 * DAY]
     for at in moments:
-        await scan(fresh, await shown(fresh), at=at)
-        await note(fresh, new_id(), at=at)
+        await happens(fresh, at=at)
     await keep(fresh, at=T0)
     for history in HISTORIES:
         rows = await where(fresh, history)
@@ -184,17 +216,16 @@ async def test_a_partition_is_found_by_the_planner_and_has_its_indexes(fresh: Da
         rows = await tx.rows(
             "SELECT tablename, count(*) AS indexes FROM pg_indexes WHERE tablename ~ '_[0-9]{8}$' GROUP BY tablename"
         )
-    expected = {"scan": 2, "audit": 1, "change": 2}
+    expected = {"scan": 2, "audit": 1, "change": 2} | dict.fromkeys(WEBHOOKS, 1)
     assert len(rows) == len(await pieces(fresh)) - len(HISTORIES)
-    assert {(row["tablename"].partition("_")[0], row["indexes"]) for row in rows} == set(expected.items())
+    assert {(row["tablename"].rpartition("_")[0], row["indexes"]) for row in rows} == set(expected.items())
 
 
 @pytest.mark.parametrize("history", HISTORIES)
 async def test_history_is_kept_as_long_as_promised_and_then_dropped(fresh: Database, history: str) -> None:
     await keep(fresh, at=T0)
     for at in (T0, T0 + STEPS[history]):
-        await scan(fresh, await shown(fresh), at=at)
-        await note(fresh, new_id(), at=at)
+        await happens(fresh, at=at)
     await keep(fresh, at=T0 + KEPT[history])
     assert [at for at, _ in await where(fresh, history)] == [T0, T0 + STEPS[history]], "not a day too early"
     done = await keep(fresh, at=T0 + KEPT[history] + STEPS[history])

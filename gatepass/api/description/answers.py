@@ -30,7 +30,7 @@ MEANINGS: Final = {
     401: "The key is missing, invalid or revoked.",
     403: "The key lacks the scope.",
     404: "Not found, or another organization's.",
-    409: "The ticket was activated before.",
+    409: "The present state does not allow it.",
     410: "The token has expired.",
     413: "The body is too large.",
     422: "Understood, and refused.",
@@ -98,11 +98,13 @@ HEADERS: Final[dict[str, Json]] = {
 }
 
 
-def success(description: str, schema: str, shown: Mapping[str, Json], headers: Iterable[str] = ()) -> Json:
+def success(description: str, schema: str | None, shown: Mapping[str, Json], headers: Iterable[str] = ()) -> Json:
+    """An answer with this schema; without one it has no body."""
+    content = {"application/json": {"schema": ref(schema), "examples": dict(shown)}} if schema else None
     return {
         "description": description,
         "headers": _headers(REQUEST_ID, *RATE, *headers),
-        "content": {"application/json": {"schema": ref(schema), "examples": dict(shown)}},
+        **({"content": content} if content else {}),
     }
 
 

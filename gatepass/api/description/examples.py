@@ -11,12 +11,12 @@ from gatepass.api.errors import body_of
 from gatepass.api.events import EventOut
 from gatepass.api.wire import Data, Page, written_cursor
 from gatepass.base.clock import rfc3339
+from gatepass.base.paging import Place
 from gatepass.base.refusals import Refusal
 from gatepass.base.wire_name import CARD_PREFIX, TOKEN_PREFIX
 from gatepass.domain import sandbox
 from gatepass.domain.cards import PublicKey, written
 from gatepass.domain.cards.token import sign
-from gatepass.domain.events import Place
 from gatepass.domain.tickets import AlreadyActivated
 
 Json = dict[str, Any]

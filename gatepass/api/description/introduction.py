@@ -39,9 +39,9 @@ def reachable() -> list[type[Refusal]]:
 
 
 def _scopes() -> str:
-    uses = {scope: [notes.summary for notes in NOTES.values() if notes.scope is scope] for scope in Scope}
-    said = {Scope.WEBHOOKS_READ: "Webhook endpoints and deliveries", Scope.ADMIN: "Everything"}
-    return _table("Scope", "Allows", *((f"`{scope}`", ", ".join(uses[scope]) or said[scope]) for scope in Scope))
+    uses = {scope: ", ".join(notes.summary for notes in NOTES.values() if notes.scope is scope) for scope in Scope}
+    uses[Scope.ADMIN] = f"Everything, and alone: {uses[Scope.ADMIN]}"
+    return _table("Scope", "Allows", *((f"`{scope}`", uses[scope]) for scope in Scope))
 
 
 def _cards() -> str:
@@ -111,5 +111,7 @@ nothing else: ignore what you do not know.
 # Webhooks
 
 Webhooks are HTTPS POSTs, signed with your endpoint's secret, delivered at least once and in order for each ticket.
-Webhook delivery follows in a later release; payloads are fixed now.
+Create an endpoint, keep its secret, and verify the signature of each message. Answer with any 2xx within 15 seconds;
+anything else is tried again for 72 hours. Drop duplicates by the message's `id`. In the sandbox the same messages are
+sent, and tried again sixty times faster. What you missed can be replayed, or read from the feed.
 """

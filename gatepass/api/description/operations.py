@@ -1,16 +1,15 @@
 """The operations: what people read about each, and what it may refuse. Paths and models come from the routes."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Any, Final
 
 from fastapi.routing import APIRoute
 
-from gatepass.api import card, events, incoming, scan
-from gatepass.api.description import answers, examples, schemas
+from gatepass.api import public, scan
+from gatepass.api.description import answers, examples, schemas, subscriptions
+from gatepass.api.description.notes import BAD_CURSOR, BAD_LIMIT, CURSOR, LIMIT, Notes, body, path, query
 from gatepass.api.errors import NotFound, RequestTooLarge
-from gatepass.api.wire import MOST
-from gatepass.base.refusals import InvalidRequest, Refusal
+from gatepass.base.refusals import InvalidRequest
 from gatepass.domain import cards, sandbox, tickets
 from gatepass.domain.events import EventNotActive, EventNotFound
 from gatepass.domain.keys import Scope
@@ -20,43 +19,21 @@ Json = dict[str, Any]
 SECURITY: Final = "bearer"
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
-    """What a route does not say about itself."""
-
-    id: str
-    summary: str
-    description: str
-    scope: Scope
-    success: str
-    shown: Mapping[str, Json]
-    refusals: tuple[Refusal, ...] = ()
-    parameters: tuple[Json, ...] = ()
-    body: Json | None = None
-    headers: tuple[str, ...] = ()
-    replayable: bool = field(default=False)
-
-
-def routes() -> list[APIRoute]:
-    """The public routes, in the order in which they are described."""
-    routers = (events.router, card.router, scan.router)
-    return [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
-
-
 def paths() -> dict[str, Json]:
     described: dict[str, Json] = {}
-    for route in routes():
+    for route in public.ROUTES:
         for method in sorted(route.methods or ()):
             described.setdefault(route.path, {})[method.lower()] = _operation(route, NOTES[route.name])
     return described
 
 
 def models() -> Iterable[Any]:
-    return (route.response_model for route in routes())
+    """Every model that is answered with."""
+    yield from (route.response_model for route in public.ROUTES if route.response_model is not None)
+    yield from (success.model for notes in NOTES.values() for success in notes.also)
 
 
 def _operation(route: APIRoute, notes: Notes) -> Json:
-    success = answers.success(notes.success, schemas.name_of(route.response_model), notes.shown, notes.headers)
     return {
         "operationId": notes.id,
         "summary": notes.summary,
@@ -65,27 +42,22 @@ def _operation(route: APIRoute, notes: Notes) -> Json:
         "security": [{SECURITY: [str(notes.scope)]}],
         **({"parameters": list(notes.parameters)} if notes.parameters else {}),
         **({"requestBody": notes.body} if notes.body else {}),
-        "responses": {"200": success, **answers.refusals(notes.refusals, replayable=notes.replayable)},
+        "responses": {
+            **dict(sorted(_successes(route, notes))),
+            **answers.refusals(notes.refusals, replayable=notes.replayable),
+        },
     }
 
 
-def _query(name: str, description: str, schema: Json, **more: Any) -> Json:
-    return {"name": name, "in": "query", "description": description, "schema": schema, **more}
+def _successes(route: APIRoute, notes: Notes) -> Iterable[tuple[str, Json]]:
+    schema = None if route.response_model is None else schemas.name_of(route.response_model)
+    yield str(route.status_code or 200), answers.success(notes.success, schema, notes.shown, notes.headers)
+    for also in notes.also:
+        yield str(also.status), answers.success(also.description, schemas.name_of(also.model), also.shown)
 
 
-LIMIT: Final = _query(
-    "limit", "How many items a page has at most.", {"type": "integer", "minimum": 1, "maximum": MOST, "default": MOST}
-)
-CURSOR: Final = _query("cursor", "Where the page begins: `next_cursor` of the page before.", {"type": "string"})
-EVENT_ID: Final[Json] = {
-    "name": "id",
-    "in": "path",
-    "required": True,
-    "description": "The event's UUID.",
-    "schema": {"type": "string", "format": "uuid"},
-    "example": str(sandbox.EVENT_ID),
-}
-TOKEN: Final = _query(
+EVENT_ID: Final = path("id", "The event's UUID.", str(sandbox.EVENT_ID))
+TOKEN: Final = query(
     "token",
     "A card token, as scanned.",
     {"type": "string", "minLength": 1},
@@ -107,7 +79,7 @@ IDEMPOTENCY_KEY: Final[Json] = {
 }
 
 # By the name of the route's function. A route without notes stops the build.
-NOTES: Final = {
+NOTES: Final[dict[str, Notes]] = {
     "list_events": Notes(
         id="list_events",
         summary="List events",
@@ -118,10 +90,7 @@ NOTES: Final = {
         scope=Scope.EVENTS_READ,
         success="A page of events.",
         shown=examples.EVENTS,
-        refusals=(
-            InvalidRequest(f"limit is a whole number from 1 to {MOST}.", param="limit"),
-            InvalidRequest("cursor is not one that this list gave out.", param="cursor"),
-        ),
+        refusals=(BAD_LIMIT, BAD_CURSOR),
         parameters=(LIMIT, CURSOR),
         headers=(answers.LINK,),
     ),
@@ -191,12 +160,9 @@ NOTES: Final = {
             examples.ALREADY_ACTIVATED,
         ),
         parameters=(IDEMPOTENCY_KEY,),
-        body={
-            "required": True,
-            "description": f"At most {incoming.LARGEST_BODY // 1024} KiB of JSON.",
-            "content": {"application/json": {"schema": schemas.ref("ScanRequest"), "examples": examples.SCANS}},
-        },
+        body=body("ScanRequest", examples.SCANS),
         headers=(answers.REPLAYED,),
         replayable=True,
     ),
+    **subscriptions.NOTES,
 }

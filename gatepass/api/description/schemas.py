@@ -7,7 +7,11 @@ import msgspec
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from gatepass.api.description.words import WORDS
 from gatepass.api.scan import ScanIn
+from gatepass.api.webhook import NewWebhook, SecretRotation, WebhookChange
+from gatepass.api.webhook_replays import ReplayRequest
+from gatepass.domain.webhooks import SUBSCRIBABLE, MessageType
 
 Json = dict[str, Any]
 
@@ -27,6 +31,53 @@ NAMES: Final = {
     "PublicKeyOut": "PublicKey",
     "Data_ScanOut_": "ScanResponse",
     "ScanOut": "ScanResult",
+    "Page_WebhookOut_": "WebhookList",
+    "Data_WebhookOut_": "WebhookResponse",
+    "WebhookOut": "Webhook",
+    "Mode": "Mode",
+    "EndpointStatus": "WebhookStatus",
+    "PausedReason": "PausedReason",
+    "MessageType": "MessageType",
+    "RotationOut": "SecretRotationState",
+    "Data_NewWebhookOut_": "NewWebhookResponse",
+    "NewWebhookOut": "NewWebhook",
+    "Data_RotatedWebhookOut_": "RotatedWebhookResponse",
+    "RotatedWebhookOut": "RotatedWebhook",
+    "Page_DeliveryOut_": "DeliveryList",
+    "Data_DeliveryOut_": "DeliveryResponse",
+    "DeliveryOut": "Delivery",
+    "DeliveryStatus": "DeliveryStatus",
+    "Data_DeliveryDetailOut_": "DeliveryDetailResponse",
+    "DeliveryDetailOut": "DeliveryDetail",
+    "AttemptOut": "DeliveryAttempt",
+    "Page_ReplayOut_": "ReplayList",
+    "Data_ReplayOut_": "ReplayResponse",
+    "ReplayOut": "Replay",
+    "ReplayStatus": "ReplayStatus",
+    "Data_ReplayCountOut_": "ReplayCountResponse",
+    "ReplayCountOut": "ReplayCount",
+    "FeedOut": "MessageList",
+    "MessageOut": "Message",
+}
+
+# What is parsed, by the name under which it is described.
+REQUESTS: Final[dict[str, type[msgspec.Struct]]] = {
+    "ScanRequest": ScanIn,
+    "WebhookRequest": NewWebhook,
+    "WebhookChangeRequest": WebhookChange,
+    "SecretRotationRequest": SecretRotation,
+    "ReplayRequest": ReplayRequest,
+}
+
+# What the types of a struct do not say about its fields.
+FORMATS: Final[dict[str, Json]] = {
+    "event_id": {"format": "uuid"},
+    "delivery_id": {"format": "uuid"},
+    "occurred_at": {"format": "date-time"},
+    "since": {"format": "date-time"},
+    "until": {"format": "date-time"},
+    "url": {"format": "uri", "pattern": "^https://"},
+    "types": {"items": {"type": "string", "enum": [type for type in MessageType if type in SUBSCRIBABLE]}},
 }
 
 
@@ -49,13 +100,21 @@ def of_models(models: Iterable[type[BaseModel]]) -> dict[str, Json]:
     return {name: _told(name, found[name]) for name in NAMES.values()}
 
 
-def of_scan_request() -> Json:
-    """What POST /scan takes: the struct's own fields and lengths, and what the struct cannot say."""
-    _, found = msgspec.json.schema_components([ScanIn])
-    schema = _told("ScanRequest", _plain(found["ScanIn"]))
-    schema["properties"]["event_id"]["format"] = "uuid"
-    schema["properties"]["occurred_at"]["format"] = "date-time"
-    schema["oneOf"] = [_only(schema, "By card number", "card_number"), _only(schema, "By token", "token")]
+def of_requests() -> dict[str, Json]:
+    """What is sent to us: each struct's own fields and lengths, and what a struct cannot say."""
+    described = {name: _of_request(name, struct) for name, struct in REQUESTS.items()}
+    scan = described["ScanRequest"]
+    scan["oneOf"] = [_only(scan, "By card number", "card_number"), _only(scan, "By token", "token")]
+    return described
+
+
+def _of_request(name: str, struct: type[msgspec.Struct]) -> Json:
+    _, found = msgspec.json.schema_components([struct], ref_template=REF + "{name}")
+    schema = _told(name, _plain(found[struct.__name__]))
+    for field in schema["properties"].keys() & FORMATS.keys():
+        schema["properties"][field].update(FORMATS[field])
+    if not schema["required"]:
+        del schema["required"]
     return schema
 
 
@@ -130,56 +189,3 @@ def _told(name: str, schema: Json) -> Json:
         if field:
             schema["properties"][field].setdefault("description", sentence)
     return schema
-
-
-# The name of the schema, then of its fields; the empty field is the schema itself.
-WORDS: Final[dict[str, dict[str, str]]] = {
-    "EventList": {"": "A page of events."},
-    "EventResponse": {"": "One event."},
-    "Event": {
-        "": "An event of the organization.",
-        "starts_at": "RFC 3339, in UTC.",
-        "ends_at": "RFC 3339, in UTC.",
-        "cover_url": "Where its picture is.",
-    },
-    "EventStatus": {"": "Only a published event takes scans. `cancelled` and `ended` are final."},
-    "TicketCategory": {
-        "": "A kind of ticket for an event.",
-        "quantity_total": "How many there are.",
-        "quantity_sold": "How many are taken; never more than there are.",
-    },
-    "CardVerification": {
-        "": "What a card token is worth. Of a token that the organization did not sign, nothing is said but that.",
-        "valid": "Whether the card may be used now.",
-        "expired": "Whether the token has expired.",
-        "card_number": "The number on the card.",
-        "issued_at": "When the card was issued.",
-        "card_id": "The card's UUID.",
-    },
-    "CardStatus": {"": "`revoked` is final; a suspended card can become active again."},
-    "VerificationReason": {"": "Why a token is not valid. The card's status outranks the token's expiry."},
-    "PublicKeySet": {"": "A JWK set, as in RFC 7517 and RFC 8037.", "keys": "Newest first."},
-    "PublicKey": {
-        "": "An Ed25519 public key. Tokens carry no key id: try each key.",
-        "kid": "The key's UUID.",
-    },
-    "ScanResponse": {"": "The activated ticket."},
-    "ScanResult": {
-        "": "What was activated.",
-        "ticket_id": "The ticket's UUID.",
-        "tier": "A short lower-case word for what the ticket allows, such as `standard` or `vip`.",
-        "category_name": "The category's name, to show at the gate.",
-    },
-    "ScanRequest": {
-        "": "A card shown at a gate, by exactly one of `card_number` and `token`. Unknown fields are ignored.",
-        "event_id": "The event that the gate belongs to.",
-        "card_number": "A card number typed in by hand. Case, spaces and dashes are forgiven.",
-        "token": "A card token, as scanned.",
-        "scanner_id": "The device, for the organizer's eyes.",
-        "gate": "The gate, for the organizer's eyes.",
-        "occurred_at": (
-            "When the card was shown, if that was before this call: RFC 3339 with an offset, "
-            "at most 72 hours back and 2 minutes ahead. A token counts as expired if it was expired then."
-        ),
-    },
-}

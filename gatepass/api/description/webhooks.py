@@ -1,4 +1,4 @@
-"""The webhooks: what subscribers will be sent, and how they know that it is from us."""
+"""The messages: what subscribers are sent, and how they know that it is from us."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -6,21 +6,30 @@ from typing import Any, Final
 from gatepass.api.description.examples import CARD_NUMBER
 from gatepass.api.description.schemas import ref
 from gatepass.base.clock import rfc3339
-from gatepass.base.wire_name import EVENT_HEADER, SHORT, SIGNATURE_HEADER
+from gatepass.base.wire_name import (
+    ATTEMPT_HEADER,
+    DELIVERY_HEADER,
+    EVENT_HEADER,
+    NEXT_SIGNATURE_HEADER,
+    REPLAY_HEADER,
+    SIGNATURE_HEADER,
+)
 from gatepass.domain import sandbox
 from gatepass.domain.tickets import IdempotencyKeyReused
 from gatepass.domain.tickets.activation import REFUSALS
+from gatepass.domain.webhooks import MessageType
+from gatepass.domain.webhooks.message import PREFIX
 
 Json = dict[str, Any]
 
-TAG: Final = "Webhooks"
+TAG: Final = "Messages"
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
     """One type of message: `fields` is its data, a schema and an example for each."""
 
-    type: str
+    type: MessageType
     schema_name: str
     description: str
     fields: dict[str, tuple[Json, Any]]
@@ -35,6 +44,7 @@ MAYBE_TIME: Final[Json] = {**TIME, "type": ["string", "null"]}
 AT: Final = rfc3339(sandbox.LISTING.event.starts_at)
 SECONDS: Final = int(sandbox.LISTING.event.starts_at.timestamp())
 AN_ID: Final = "0197a3c2-8d41-7c06-9b1e-5a2f7d3c4e10"
+MESSAGE_ID: Final = PREFIX + AN_ID.replace("-", "")
 EVENT: Final = (ID, str(sandbox.EVENT_ID))
 CARD: Final = (TEXT, CARD_NUMBER)
 TICKET: Final = (ID, str(sandbox.CARDS["TEST_VALID"].ticket_id))
@@ -43,13 +53,13 @@ DENIALS: Final = [code for code in REFUSALS if code != IdempotencyKeyReused.code
 
 MESSAGES: Final = (
     Message(
-        "ticket.activated",
+        MessageType.TICKET_ACTIVATED,
         "TicketActivated",
         "A scan activated a ticket.",
         {"ticket_id": TICKET, "event_id": EVENT, "card_number": CARD, "activated_at": (TIME, AT)},
     ),
     Message(
-        "ticket.cancelled",
+        MessageType.TICKET_CANCELLED,
         "TicketCancelled",
         "A ticket was taken out of use, by itself or with its whole event.",
         {
@@ -62,13 +72,13 @@ MESSAGES: Final = (
         },
     ),
     Message(
-        "event.cancelled",
+        MessageType.EVENT_CANCELLED,
         "EventCancelled",
         "An event was cancelled. A `ticket.cancelled` follows for each of its tickets.",
         {"event_id": EVENT, "cancelled_at": (TIME, AT), "reason": (MAYBE_TEXT, "Storm")},
     ),
     Message(
-        "card.status_changed",
+        MessageType.CARD_STATUS_CHANGED,
         "CardStatusChanged",
         "A card was suspended, resumed or revoked; `revoked` is final.",
         {
@@ -81,7 +91,7 @@ MESSAGES: Final = (
         },
     ),
     Message(
-        "scan.denied",
+        MessageType.SCAN_DENIED,
         "ScanDenied",
         "A scan was understood and refused. Sent only to endpoints that ask for this type by name.",
         {
@@ -96,7 +106,7 @@ MESSAGES: Final = (
         },
     ),
     Message(
-        "webhook.ping",
+        MessageType.PING,
         "WebhookPing",
         "Somebody tests an endpoint. Nothing has happened.",
         {"webhook_id": (ID, AN_ID)},
@@ -113,7 +123,7 @@ def message_schemas() -> dict[str, Json]:
 
 
 def _operation(message: Message) -> Json:
-    content = {"schema": ref(message.schema_name), "examples": {message.type: {"value": _example(message)}}}
+    content = {"schema": ref(message.schema_name), "examples": {message.type: {"value": example_of(message)}}}
     return {
         "operationId": "on_" + message.type.replace(".", "_"),
         "summary": message.type,
@@ -137,7 +147,7 @@ def _schema(message: Message) -> Json:
         "properties": {
             "id": {
                 "type": "string",
-                "pattern": "^evt_",
+                "pattern": f"^{PREFIX}",
                 "description": "The same each time this message is sent: use it to drop duplicates.",
             },
             "type": {"type": "string", "const": message.type},
@@ -152,9 +162,9 @@ def _schema(message: Message) -> Json:
     }
 
 
-def _example(message: Message) -> Json:
+def example_of(message: Message) -> Json:
     return {
-        "id": "evt_" + AN_ID.replace("-", ""),
+        "id": MESSAGE_ID,
         "type": message.type,
         "organization_id": AN_ID,
         "created_at": AT,
@@ -180,20 +190,25 @@ HEADERS: Final[tuple[tuple[str, bool, str, Json, Any], ...]] = (
         SIGNED,
     ),
     (
-        f"{SIGNATURE_HEADER}-next",
+        NEXT_SIGNATURE_HEADER,
         False,
         "While a secret is being rotated: the same, with the other secret.",
         SIGNATURE,
         SIGNED,
     ),
-    (f"x-{SHORT}-delivery", True, "The id of this delivery, the same for each attempt.", ID, AN_ID),
-    (f"x-{SHORT}-attempt", True, "Which attempt this is.", {"type": "integer", "minimum": 1}, 1),
-    ("webhook-id", True, "Standard Webhooks: the id of the message.", TEXT, "evt_" + AN_ID.replace("-", "")),
+    (DELIVERY_HEADER, True, "The id of this delivery, the same for each attempt.", ID, AN_ID),
+    (ATTEMPT_HEADER, True, "Which attempt this is.", {"type": "integer", "minimum": 1}, 1),
+    (REPLAY_HEADER, False, "`1` if this was asked for by a replay.", {"type": "string", "const": "1"}, "1"),
+    ("webhook-id", True, "Standard Webhooks: the id of the message.", TEXT, MESSAGE_ID),
     ("webhook-timestamp", True, "Standard Webhooks: Unix seconds.", {"type": "integer"}, SECONDS),
     (
         "webhook-signature",
         True,
-        "Standard Webhooks: `v1,` and HMAC-SHA256 in base64 over `<webhook-id>.<webhook-timestamp>.<raw body>`.",
+        (
+            "Standard Webhooks: `v1,` and HMAC-SHA256 in base64 over `<webhook-id>.<webhook-timestamp>.<raw body>`. "
+            "Its key is what stands after `whsec_` in the secret, decoded. While a secret is being rotated there are "
+            "two, with a space between them."
+        ),
         TEXT,
         "v1,X42NX42NX42NX42NX42NX42NX42NX42NX42NX42NX40=",
     ),

@@ -4,10 +4,13 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
+from gatepass.base.ids import new_id
 from gatepass.base.refusals import NotAllowedFromHere
-from gatepass.domain import changes
+from gatepass.domain import changes, webhooks
 from gatepass.domain.cards.card import CardNotFound, CardStatus
+from gatepass.domain.webhooks import Message, MessageType
 
 MOVES: Final[dict[CardStatus, frozenset[CardStatus]]] = {
     CardStatus.ACTIVE: frozenset({CardStatus.SUSPENDED, CardStatus.REVOKED}),
@@ -19,18 +22,29 @@ MOVES: Final[dict[CardStatus, frozenset[CardStatus]]] = {
 async def move(
     tx: Tx, organization_id: UUID, card_id: UUID, to: CardStatus, *, by: str, at: datetime, reason: str
 ) -> None:
-    """Suspend, resume or revoke a card; with actor, time and reason."""
-    status = await tx.value(LOCK, organization_id, card_id)
-    if status is None:
+    """Suspend, resume or revoke a card, with actor, time and reason, and tell the subscribers."""
+    found = await tx.rows(LOCK, organization_id, card_id)
+    if not found:
         raise CardNotFound
+    status, number = found[0]
     if to not in MOVES[CardStatus(status)]:
         raise NotAllowedFromHere(f"A card that is {status} cannot become {to}.")
     await tx.run(MOVE, organization_id, card_id, to)
     await changes.note(tx, organization_id, "card", card_id, to, by=by, at=at, was=status, becomes=to, reason=reason)
+    data = {
+        "card_id": str(card_id),
+        "card_number": number,
+        "previous_status": status,
+        "status": to,
+        "changed_at": rfc3339(at),
+        "reason": reason,
+    }
+    message = Message(new_id(), MessageType.CARD_STATUS_CHANGED, data, ordering_key=card_id)
+    await webhooks.emit(tx, organization_id, [message], at=at)
 
 
 LOCK: Final = """
-    SELECT status
+    SELECT status, number
       FROM card
      WHERE organization_id = $1
        AND id = $2

@@ -34,7 +34,7 @@ class _SealedKey:
 async def rotate(tx: Tx, organization_id: UUID, vault: Vault, *, by: str, at: datetime) -> UUID:
     """Make a new key that signs from now on; the older ones go on verifying until they are retired."""
     key_id, key = new_id(), SigningKey.generate()
-    sealed = vault.seal(bytes(key), _context(organization_id, key_id))
+    sealed = vault.seal(bytes(key), private_key_context(organization_id, key_id))
     await tx.run(ADD, organization_id, key_id, bytes(key.verify_key), sealed, at)
     await changes.note(tx, organization_id, "signing_key", key_id, "added", by=by, at=at)
     return key_id
@@ -57,11 +57,12 @@ async def signer(tx: Tx, organization_id: UUID, vault: Vault) -> Signer:
     newest = await tx.one(_SealedKey, NEWEST, organization_id)
     if newest is None:
         raise NoSigningKey
-    key = SigningKey(vault.open(newest.sealed_private_key, _context(organization_id, newest.id)))
+    key = SigningKey(vault.open(newest.sealed_private_key, private_key_context(organization_id, newest.id)))
     return lambda card_number, expires_at: token.sign(card_number, expires_at, key)
 
 
-def _context(organization_id: UUID, key_id: UUID) -> str:
+def private_key_context(organization_id: UUID, key_id: UUID) -> str:
+    """What a private key is sealed with, so that it opens in its own row alone."""
     return f"signing_key {organization_id} {key_id}"
 
 

@@ -1,6 +1,6 @@
 """Events: the catalogue, and what organizers do to it."""
 
-from gatepass.domain.events.catalogue import Listing, Place, find, published
+from gatepass.domain.events.catalogue import Listing, find, published
 from gatepass.domain.events.editing import add_category, create, end_past, move
 from gatepass.domain.events.event import Event, EventNotActive, EventNotFound, EventStatus, TicketCategory
 from gatepass.domain.events.money import to_major, to_minor
@@ -11,7 +11,6 @@ __all__ = [
     "EventNotFound",
     "EventStatus",
     "Listing",
-    "Place",
     "TicketCategory",
     "add_category",
     "create",

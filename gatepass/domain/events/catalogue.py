@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.paging import Place
 from gatepass.domain.events.event import Event, EventNotFound, TicketCategory
 
 
@@ -18,20 +18,12 @@ class Listing:
     categories: list[TicketCategory]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a page ended: the next one begins after it."""
-
-    starts_at: datetime
-    id: UUID
-
-
 async def published(tx: Tx, organization_id: UUID, *, after: Place | None, limit: int) -> list[Listing]:
     """Published events by start, at most `limit`."""
     if after is None:
         events = await tx.all(Event, FIRST_PAGE, organization_id, limit)
     else:
-        events = await tx.all(Event, NEXT_PAGE, organization_id, after.starts_at, after.id, limit)
+        events = await tx.all(Event, NEXT_PAGE, organization_id, after.at, after.id, limit)
     return await _with_categories(tx, organization_id, events)
 
 

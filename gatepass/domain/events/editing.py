@@ -6,12 +6,14 @@ from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
 from gatepass.base.refusals import InvalidRequest, NotAllowedFromHere
-from gatepass.domain import changes
+from gatepass.domain import changes, webhooks
 from gatepass.domain.events.event import GRACE, MOVES, EventNotFound, EventStatus
 from gatepass.domain.events.money import to_minor
+from gatepass.domain.webhooks import Message, MessageType
 
 COUNTRY: Final = re.compile("[A-Z]{2}")
 
@@ -84,7 +86,7 @@ async def move(
     at: datetime,
     reason: str | None = None,
 ) -> None:
-    """Publish, cancel or end an event. Its tickets are cancelled by upkeep, in batches that no gate notices."""
+    """Publish, cancel or end an event. Its tickets are cancelled by the worker, in batches that no gate notices."""
     status = await tx.value(LOCK, organization_id, event_id)
     if status is None:
         raise EventNotFound
@@ -92,6 +94,10 @@ async def move(
         raise NotAllowedFromHere(f"An event that is {status} cannot become {to}.")
     await tx.run(MOVE, organization_id, event_id, to)
     await changes.note(tx, organization_id, "event", event_id, to, by=by, at=at, was=status, becomes=to, reason=reason)
+    if to is EventStatus.CANCELLED:
+        data = {"event_id": str(event_id), "cancelled_at": rfc3339(at), "reason": reason}
+        message = Message(new_id(), MessageType.EVENT_CANCELLED, data, ordering_key=event_id)
+        await webhooks.emit(tx, organization_id, [message], at=at)
 
 
 async def end_past(tx: Tx, *, at: datetime) -> int:

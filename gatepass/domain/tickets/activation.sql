@@ -58,6 +58,8 @@ DECLARE
     last_generation smallint;
     dead_keys uuid[];
     retired_keys uuid[];
+    heard_keys text[];
+    written CONSTANT text := 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"';
 BEGIN
     -- 0. Callers remember whom a key belongs to, and which key signs cards. A scan under one that has ended
     --    since is not judged at all: it gets no verdict and leaves no row.
@@ -78,6 +80,11 @@ BEGIN
                           AND s.id = u.key_id
                           AND s.retired_at IS NULL);
     SELECT g.current, (g.current + 2) % 3 INTO this_generation, last_generation FROM idempotency_generation g;
+    -- Which organizations want to be told of what.
+    SELECT array_agg(u.organization_id::text || u.mode || heard.type) INTO heard_keys
+      FROM (SELECT DISTINCT x.organization_id, x.mode
+              FROM unnest(p_organization, p_mode) x (organization_id, mode)) u
+     CROSS JOIN unnest(heard_types(u.organization_id, u.mode, p_at)) heard (type);
 
     -- 1. One scan at a time per retry key. A twin in another process waits here until the first has
     --    committed, and every statement below then sees what it wrote. Sorted, so that two batches
@@ -259,9 +266,46 @@ BEGIN
           FROM answer a
         -- The batch is run again when its outcome was unknown; a call still has one row.
         ON CONFLICT DO NOTHING
+    ),
+    -- What subscribers are told, in the bytes that they get; `webhooks/message.py` says what all messages begin with.
+    news AS (
+        SELECT a.organization_id, a.mode, kind.type, a.request AS id,
+               -- All scans of a sandbox card are of one ticket, and need not wait for each other.
+               CASE WHEN a.given IS NULL THEN coalesce(a.ticket_id, a.request) ELSE a.request END AS ordering_key,
+               convert_to('{"id":"evt_' || replace(a.request::text, '-', '') || '","type":"' || kind.type
+                          || '","organization_id":"' || a.organization_id || '","created_at":"' || now.text
+                          || '","data":' || data.text || '}', 'UTF8') AS body
+          FROM answer a
+         CROSS JOIN (SELECT to_char(p_at AT TIME ZONE 'UTC', written) AS text) now
+         CROSS JOIN LATERAL (SELECT CASE a.verdict WHEN 'activated' THEN 'ticket.activated'
+                                                   ELSE 'scan.denied' END AS type) kind
+         CROSS JOIN LATERAL (
+               SELECT CASE kind.type
+                      WHEN 'ticket.activated' THEN
+                          '{"ticket_id":"' || a.ticket_id || '","event_id":"' || a.event_id
+                          || '","card_number":' || to_json(a.card_number)::text
+                          || ',"activated_at":"' || now.text || '"}'
+                      ELSE
+                          json_build_object('event_id', a.event_id, 'card_number', a.card_number,
+                                            'ticket_id', a.ticket_id, 'code', a.verdict, 'gate', a.gate,
+                                            'scanner_id', a.scanner_id,
+                                            'occurred_at', to_char(a.occurred_at AT TIME ZONE 'UTC', written),
+                                            'denied_at', now.text)::text
+                      END AS text) data
+         WHERE NOT a.is_replay
+           AND a.verdict <> 'idempotency_key_reused'
+           AND a.organization_id::text || a.mode || kind.type = ANY (heard_keys)
+         ORDER BY a.n
+    ),
+    told AS (
+        SELECT tell_subscribers(p_at, array_agg(m.organization_id), array_agg(m.mode), array_agg(m.type),
+                                array_agg(m.id), array_agg(m.ordering_key), array_agg(m.body), NULL)
+          FROM news m
+        HAVING count(*) > 0
     )
     SELECT a.request, a.verdict, a.is_replay AND a.verdict <> 'idempotency_key_reused',
            a.ticket_id, a.tier, a.category_name, a.first_at, a.first_gate, a.first_scanner_id
-      FROM answer a;
+      FROM answer a
+      LEFT JOIN told ON true;
 END
 $$;

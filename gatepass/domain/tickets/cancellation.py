@@ -4,19 +4,24 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from gatepass.base.database import Tx
-from gatepass.domain import changes
+from gatepass.base.clock import rfc3339
+from gatepass.base.database import Row, Tx
+from gatepass.base.ids import new_id
+from gatepass.domain import changes, webhooks
 from gatepass.domain.tickets.ticket import TicketCancelled, TicketNotFound, TicketState
+from gatepass.domain.webhooks import Message, MessageType
 
 # Few enough that a gate never waits noticeably for the rows of one batch.
 BATCH: Final = 500
+EVENT_CANCELLED: Final = "event cancelled"
 
 
 async def cancel(tx: Tx, organization_id: UUID, ticket_id: UUID, *, by: str, at: datetime, reason: str) -> None:
-    """Take a ticket out of use, activated or not; its place can be sold again."""
+    """Take a ticket out of use, activated or not, and tell the subscribers; its place can be sold again."""
     row = await tx.rows(CANCEL, organization_id, ticket_id, at, reason)
     if not row:
         await _explain(tx, organization_id, ticket_id)
+    await webhooks.emit(tx, organization_id, [_message(row[0], at, reason)], at=at)
     await changes.note(
         tx,
         organization_id,
@@ -52,8 +57,24 @@ async def undo_activation(
 
 
 async def cancel_some_of_cancelled_events(tx: Tx, *, at: datetime) -> int:
-    """Cancel a batch of tickets whose event is cancelled, in any organization; how many that were."""
-    return int(await tx.value(CANCEL_SOME, at, BATCH))
+    """Cancel a batch of tickets of one cancelled event, in any organization, and tell; how many that were."""
+    rows = await tx.rows(CANCEL_SOME, at, BATCH, EVENT_CANCELLED)
+    if rows:
+        messages = [_message(row, at, EVENT_CANCELLED) for row in rows]
+        await webhooks.emit(tx, rows[0]["organization_id"], messages, at=at)
+    return len(rows)
+
+
+def _message(ticket: Row, at: datetime, reason: str) -> Message:
+    data = {
+        "ticket_id": str(ticket["ticket_id"]),
+        "event_id": str(ticket["event_id"]),
+        "card_number": ticket["card_number"],
+        "cancelled_at": rfc3339(at),
+        "reason": reason,
+        "was_activated": ticket["was_activated"],
+    }
+    return Message(new_id(), MessageType.TICKET_CANCELLED, data, ordering_key=ticket["ticket_id"])
 
 
 async def _explain(tx: Tx, organization_id: UUID, ticket_id: UUID) -> None:
@@ -71,14 +92,15 @@ CANCEL: Final = """
          WHERE organization_id = $1
            AND id = $2
            AND cancelled_at IS NULL
-        RETURNING organization_id, category_id, activated_at IS NOT NULL AS was_activated
+        RETURNING organization_id, id, event_id, category_id, card_id, activated_at IS NOT NULL AS was_activated
     )
     UPDATE ticket_category c
        SET quantity_sold = c.quantity_sold - 1
       FROM cancelled t
+      JOIN card d ON d.organization_id = t.organization_id AND d.id = t.card_id
      WHERE c.organization_id = t.organization_id
        AND c.id = t.category_id
-    RETURNING t.was_activated
+    RETURNING t.id AS ticket_id, t.event_id, d.number AS card_number, t.was_activated
 """
 
 UNDO: Final = """
@@ -97,25 +119,33 @@ FIND: Final = """
        AND id = $2
 """
 
+# Of one event at a time, the first that has any left.
 CANCEL_SOME: Final = """
     -- every organization: upkeep follows up each cancelled event, wherever it is
     WITH due AS (
         SELECT t.organization_id, t.id
-          FROM event e
+          FROM (SELECT e.organization_id, e.id
+                  FROM event e
+                 WHERE e.status = 'cancelled'
+                   AND EXISTS (SELECT FROM ticket t
+                                WHERE t.organization_id = e.organization_id
+                                  AND t.event_id = e.id
+                                  AND t.cancelled_at IS NULL)
+                 LIMIT 1) e
           JOIN ticket t ON t.organization_id = e.organization_id
                        AND t.event_id = e.id
                        AND t.cancelled_at IS NULL
-         WHERE e.status = 'cancelled'
          LIMIT $2
            FOR NO KEY UPDATE OF t SKIP LOCKED
     ),
     cancelled AS (
         UPDATE ticket t
-           SET cancelled_at = $1, cancel_reason = 'event cancelled'
+           SET cancelled_at = $1, cancel_reason = $3
           FROM due
          WHERE t.organization_id = due.organization_id
            AND t.id = due.id
-        RETURNING t.organization_id, t.category_id
+        RETURNING t.organization_id, t.id, t.event_id, t.category_id, t.card_id,
+                  t.activated_at IS NOT NULL AS was_activated
     ),
     freed AS (
         UPDATE ticket_category c
@@ -126,5 +156,7 @@ CANCEL_SOME: Final = """
          WHERE c.organization_id = t.organization_id
            AND c.id = t.category_id
     )
-    SELECT count(*) FROM cancelled
+    SELECT t.organization_id, t.id AS ticket_id, t.event_id, d.number AS card_number, t.was_activated
+      FROM cancelled t
+      JOIN card d ON d.organization_id = t.organization_id AND d.id = t.card_id
 """

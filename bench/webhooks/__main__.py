@@ -1,0 +1,114 @@
+"""Webhooks: how many a second, how soon, and what bad receivers and old retries do to it. Ratios inside one run.
+
+python -m bench.webhooks                     # all, at full size
+python -m bench.webhooks --short --check 0.6 # as CI runs it
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from bench import report
+from bench.engine import engine
+from bench.report import Ratio
+from bench.webhooks import backlog, draining, fairness, promptness, sending
+from bench.webhooks.estate import Estate
+from bench.webhooks.receipts import Latency
+
+Part = Callable[[Estate, argparse.Namespace, Console], tuple[list[Ratio], Any]]
+
+
+def speed(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+    rounds, seconds = (2, 2.0) if options.short else (5, 5.0)
+    found = sending.measure(
+        estate, rounds=rounds, seconds=seconds, messages=12_000 + int(seconds * 6_000), endpoints=(1, 16)
+    )
+    ratios = sending.ratios(found)
+    report.table(console, found, ratios)
+    return ratios, [asdict(one) for one in found]
+
+
+def drain(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+    done = draining.measure(estate, messages=20_000 if options.short else 1_000_000)
+    console.print(
+        f"{done.messages:,} deliveries in {done.seconds:.0f} s, {done.rate:,.0f} a second: the first tenth at "
+        f"{done.first:,.0f}, the last at {done.last:,.0f}. Delivered at the first attempt: {done.delivered:,}; "
+        f"left: {done.left}; the queue's size at the end: {done.queue_bytes / 1e6:.1f} MB."
+    )
+    ratios = [
+        Ratio("delivered / told", done.delivered / done.messages, 1.0),
+        Ratio("rate of the last tenth / of the first", done.last / done.first, 0.8),
+    ]
+    return _told(console, ratios), asdict(done)
+
+
+def prompt(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+    found = promptness.measure(estate, seconds=5 if options.short else 30)
+    return _latencies(console, "500 scans a second", found, promptness.ratios(found)), [asdict(one) for one in found]
+
+
+def fair(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+    rounds, alone, beside = (1, 5.0, 8.0) if options.short else (3, 15.0, 30.0)
+    found = fairness.measure(estate, rounds=rounds, alone=alone, beside=beside, crowd=not options.short)
+    title = "the healthy endpoint, from commit to receipt"
+    return _latencies(console, title, found, fairness.ratios(found)), [asdict(one) for one in found]
+
+
+def pile(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+    rounds, seconds, size = (1, 5.0, 50_000) if options.short else (3, 15.0, backlog.PILE)
+    found = backlog.measure(estate, rounds=rounds, seconds=seconds, pile=size)
+    return _latencies(console, "beside old retries", found, backlog.ratios(found)), [asdict(one) for one in found]
+
+
+PARTS: dict[str, Part] = {"speed": speed, "drain": drain, "prompt": prompt, "fair": fair, "backlog": pile}
+
+
+def _latencies(console: Console, title: str, found: list[Latency], ratios: list[Ratio]) -> list[Ratio]:
+    table = report.empty_table(title, "", "messages", "p50 ms", "p99 ms", "most ms")
+    for one in found:
+        table.add_row(one.name, f"{one.count:,}", f"{one.p50:.1f}", f"{one.p99:.1f}", f"{one.most:.1f}")
+    console.print(table)
+    return _told(console, ratios)
+
+
+def _told(console: Console, ratios: list[Ratio]) -> list[Ratio]:
+    for ratio in ratios:
+        console.print(ratio.told())
+    return ratios
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--short", action="store_true", help="small sizes, for CI")
+    parser.add_argument("--only", default=",".join(PARTS), help="some of: " + ", ".join(PARTS))
+    parser.add_argument("--postgres", type=int, default=18)
+    parser.add_argument(
+        "--check", type=float, metavar="SHARE", help="fail if a ratio does not reach this share of what is wanted"
+    )
+    parser.add_argument("--out", type=Path, default=Path("bench/results"))
+    options = parser.parse_args()
+    console, ratios, figures = Console(width=max(Console().width, 140)), list[Ratio](), dict[str, Any]()
+    with engine(options.postgres) as (cluster, url):
+        estate = Estate(cluster, url)
+        estate.prepare()
+        for name in options.only.split(","):
+            console.rule(name)
+            found, figures[name] = PARTS[name](estate, options, console)
+            ratios += found
+    options.out.mkdir(parents=True, exist_ok=True)
+    figures["ratios"] = {one.name: one.value for one in ratios}
+    (options.out / "webhooks.json").write_text(json.dumps(figures, indent=1, default=str))
+    missed = [ratio.name for ratio in ratios if options.check and not ratio.reaches(options.check)]
+    if missed:
+        console.print(f"[red]Below {options.check:.0%} of what is wanted: {', '.join(missed)}.")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,183 @@
+"""What people want to know about each schema and its fields."""
+
+from typing import Final
+
+# The name of the schema, then of its fields; the empty field is the schema itself.
+WORDS: Final[dict[str, dict[str, str]]] = {
+    "EventList": {"": "A page of events."},
+    "EventResponse": {"": "One event."},
+    "Event": {
+        "": "An event of the organization.",
+        "starts_at": "RFC 3339, in UTC.",
+        "ends_at": "RFC 3339, in UTC.",
+        "cover_url": "Where its picture is.",
+    },
+    "EventStatus": {"": "Only a published event takes scans. `cancelled` and `ended` are final."},
+    "TicketCategory": {
+        "": "A kind of ticket for an event.",
+        "quantity_total": "How many there are.",
+        "quantity_sold": "How many are taken; never more than there are.",
+    },
+    "CardVerification": {
+        "": "What a card token is worth. Of a token that the organization did not sign, nothing is said but that.",
+        "valid": "Whether the card may be used now.",
+        "expired": "Whether the token has expired.",
+        "card_number": "The number on the card.",
+        "issued_at": "When the card was issued.",
+        "card_id": "The card's UUID.",
+    },
+    "CardStatus": {"": "`revoked` is final; a suspended card can become active again."},
+    "VerificationReason": {"": "Why a token is not valid. The card's status outranks the token's expiry."},
+    "PublicKeySet": {"": "A JWK set, as in RFC 7517 and RFC 8037.", "keys": "Newest first."},
+    "PublicKey": {
+        "": "An Ed25519 public key. Tokens carry no key id: try each key.",
+        "kid": "The key's UUID.",
+    },
+    "ScanResponse": {"": "The activated ticket."},
+    "ScanResult": {
+        "": "What was activated.",
+        "ticket_id": "The ticket's UUID.",
+        "tier": "A short lower-case word for what the ticket allows, such as `standard` or `vip`.",
+        "category_name": "The category's name, to show at the gate.",
+    },
+    "ScanRequest": {
+        "": "A card shown at a gate, by exactly one of `card_number` and `token`. Unknown fields are ignored.",
+        "event_id": "The event that the gate belongs to.",
+        "card_number": "A card number typed in by hand. Case, spaces and dashes are forgiven.",
+        "token": "A card token, as scanned.",
+        "scanner_id": "The device, for the organizer's eyes.",
+        "gate": "The gate, for the organizer's eyes.",
+        "occurred_at": (
+            "When the card was shown, if that was before this call: RFC 3339 with an offset, "
+            "at most 72 hours back and 2 minutes ahead. A token counts as expired if it was expired then."
+        ),
+    },
+    "WebhookList": {"": "A page of webhook endpoints."},
+    "WebhookResponse": {"": "One webhook endpoint."},
+    "Webhook": {
+        "": "An endpoint: where messages are sent to.",
+        "mode": "Of the key that made it. Live and sandbox never meet.",
+        "url": "Where messages are posted to.",
+        "types": "The types of messages that are sent here. Pings come when somebody asks for one.",
+        "description": "For your own eyes.",
+        "paused_reason": "Why it is paused; null while it is active.",
+        "failing_since": "Since when nothing has got through; null while it works.",
+        "rotation": "While its secret is rotated; null otherwise.",
+    },
+    "Mode": {"": "Of a key, and of everything that is made with it."},
+    "WebhookStatus": {"": "While an endpoint is paused its messages are held. They go out when it is active again."},
+    "PausedReason": {
+        "": (
+            "`requested` by a call, `gone` because the endpoint answered 410, `failing` because nothing got through "
+            "for 72 hours."
+        )
+    },
+    "MessageType": {"": "What a message tells of. There will be more types."},
+    "SecretRotationState": {
+        "": "A secret that is being replaced.",
+        "switches_at": "From then on the new secret signs the main header, and the old one the other.",
+        "retires_at": "From then on the old secret is gone.",
+    },
+    "NewWebhookResponse": {"": "A new endpoint with its secret."},
+    "NewWebhook": {
+        "": "A new endpoint. Its secret is in this answer and in no other.",
+        "secret": "Signs what is sent here: keep it as you keep a password. All of it is the key, `whsec_` included.",
+    },
+    "RotatedWebhookResponse": {"": "An endpoint whose secret is rotated."},
+    "RotatedWebhook": {
+        "": "An endpoint whose secret is rotated.",
+        "secret": "The new secret, this once; null where the call only switched to it.",
+    },
+    "DeliveryList": {"": "A page of deliveries."},
+    "DeliveryResponse": {"": "One delivery."},
+    "Delivery": {
+        "": "One message for one endpoint.",
+        "event_id": "The `id` of the message: the same at every endpoint and in every replay.",
+        "attempts": "How often it was sent.",
+        "next_attempt_at": "When it is sent, or sent again; null unless it is pending.",
+        "last_status": "What the endpoint last answered; null if it never did.",
+        "last_error": "A code for what last went wrong before there was an answer.",
+        "created_at": "When it was written, in the transaction of what it tells of.",
+        "ended_at": "When it was delivered or given up.",
+        "replay_id": "The replay that it belongs to; null if it was sent of itself.",
+    },
+    "DeliveryStatus": {
+        "": (
+            "`pending`: still to be sent. `held`: still to be sent, and the endpoint is paused. `delivered`: answered "
+            "with 2xx. `failed`: given up after 72 hours."
+        )
+    },
+    "DeliveryDetailResponse": {"": "One delivery with all that is known about it."},
+    "DeliveryDetail": {
+        "": "One delivery with all that is known about it.",
+        "attempts_made": "Every attempt, the first one first.",
+        "body": "What is sent, to the byte; null once it is no longer kept, after 30 days.",
+    },
+    "DeliveryAttempt": {
+        "": "One attempt to deliver a message.",
+        "n": "Which attempt it was.",
+        "status": "What the endpoint answered; null if it did not.",
+        "error": "A code for what went wrong before there was a whole answer.",
+        "address": "The address that was connected to.",
+        "dns_ms": "Until the name was resolved.",
+        "connect_ms": "Until the connection was secured.",
+        "answer_ms": "Until the answer began.",
+        "total_ms": "Until it was over.",
+        "answer_head": "How the answer's body begins, if it is text.",
+    },
+    "ReplayList": {"": "A page of replays."},
+    "ReplayResponse": {"": "One replay."},
+    "Replay": {
+        "": "Deliveries that are sent again.",
+        "total": "How many there are to send again.",
+        "done": "How many of them are on their way, or arrived.",
+        "since": "Deliveries that were made at this time or later,",
+        "until": "and before this one.",
+        "types": "Of these types; null for all.",
+        "statuses": "That ended in one of these ways.",
+    },
+    "ReplayStatus": {"": "`running` until all of it is on its way."},
+    "ReplayCountResponse": {"": "How many deliveries would be sent again."},
+    "ReplayCount": {"": "How many deliveries would be sent again.", "total": "How many."},
+    "MessageList": {
+        "": "A page of messages.",
+        "has_more": "Whether there are more now.",
+        "next_cursor": "Pass it as `after` to go on: at once if there are more, later if not. Never null.",
+    },
+    "Message": {
+        "": "A message, as it is sent to endpoints. What each type holds is told under Messages.",
+        "id": "The same each time it is sent.",
+        "type": "What it tells of.",
+        "created_at": "When it happened.",
+        "data": "What happened.",
+    },
+    "WebhookRequest": {
+        "": "A new endpoint. Unknown fields are ignored.",
+        "url": (
+            "An https URL on port 443 or 8443 at a public address, without user, password or fragment. "
+            "What it redirects to is not followed."
+        ),
+        "types": "What is to be sent there. A type that is named twice counts once.",
+        "description": "For your own eyes.",
+    },
+    "WebhookChangeRequest": {
+        "": "What is to change; what is left out stays as it is. Unknown fields are ignored.",
+        "url": "As when it was made. Where it points now starts with a clean record.",
+        "types": "What is to be sent from now on.",
+        "description": "For your own eyes; null takes it away.",
+        "status": "`paused` holds what is sent there, `active` lets it go again.",
+    },
+    "SecretRotationRequest": {
+        "": "Which step of a rotation. Unknown fields are ignored.",
+        "switch": "true lets the new secret take over now. Otherwise a new one is issued.",
+    },
+    "ReplayRequest": {
+        "": "Which deliveries to send again: those that fit the filter, or one. Unknown fields are ignored.",
+        "since": "RFC 3339 with an offset, at most 30 days back. Without it: 24 hours before `until`.",
+        "until": "RFC 3339 with an offset, not in the future. Without it: now.",
+        "types": "Of these types; all if left out.",
+        "statuses": "That ended in one of these ways; both if left out. What is pending is sent anyway.",
+        "delivery_id": "One delivery; leave the filter out then.",
+        "dry_run": "true only counts them.",
+    },
+}

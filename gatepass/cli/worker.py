@@ -1,0 +1,45 @@
+"""`gatepass worker`: delivers webhooks and keeps the house. Run one or several; any of them may be killed."""
+
+import asyncio
+import gc
+import resource
+import signal
+from typing import Final
+
+from gatepass import __version__
+from gatepass.base import log
+from gatepass.base.settings import Settings
+from gatepass.cli import environment, listening
+
+LOUD: Final = "WEBHOOKS MAY GO TO PRIVATE ADDRESSES AND OVER PLAIN HTTP. NEVER RUN A LIVE SERVICE LIKE THIS."
+
+
+def worker() -> None:
+    """Deliver webhooks, cancel tickets of cancelled events, keep partitions, until told to stop."""
+    import uvloop  # noqa: PLC0415  `gatepass --help` should not wait for it
+
+    settings = environment.read_with_vault()
+    if settings.worker_metrics_port:
+        listening.require_free(settings.host, settings.worker_metrics_port, environment.variable("worker_metrics_port"))
+    log.configure(settings.log_level, settings.log_format)
+    if settings.webhook_allow_private:
+        log.logger(__name__).warning(LOUD, setting=environment.variable("webhook_allow_private"))
+    _open_many_files()
+    uvloop.run(work(settings))
+
+
+async def work(settings: Settings) -> None:
+    from gatepass.worker.worker import Worker  # noqa: PLC0415
+
+    working = Worker(settings)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, working.stop)
+    gc.freeze()
+    print(f"Gatepass {__version__} delivers webhooks", flush=True)
+    await working.run()
+
+
+def _open_many_files() -> None:
+    """Thousands of receivers are thousands of connections, and many systems begin with 1,024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

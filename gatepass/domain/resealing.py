@@ -1,0 +1,212 @@
+"""Resealing: once a new encryption key stands first, what older ones have sealed is sealed again with it.
+
+It goes a page at a time, while the service serves. A secret is replaced only if it is still the one that was read, so
+a rotation in the same moment is never undone. Then the page is read and opened again, until the first key has sealed
+all of it.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, LiteralString, NamedTuple
+from uuid import UUID
+
+from gatepass.base.database import Database
+from gatepass.base.refusals import Busy
+from gatepass.base.vault import Vault, VaultLocked
+from gatepass.domain.cards.signing import private_key_context
+from gatepass.domain.webhooks.secrets import secret_context
+
+# Few enough that nobody waits noticeably for the rows of one page.
+BATCH: Final = 200
+# Ten seconds with BRIEFLY: whoever holds a row longer than that should be looked at.
+TRIES: Final = 50
+
+
+class Row(NamedTuple):
+    table: str
+    id: UUID
+
+
+@dataclass(slots=True)
+class Sealed:
+    """How many secrets are sealed by the first key and how many by an older one, and the rows of those that none opens.
+
+    `resealed` are those that went from the one to the other.
+    """
+
+    current: int = 0
+    older: int = 0
+    resealed: int = 0
+    unopened: list[Row] = field(default_factory=list[Row])
+
+
+class _Key(NamedTuple):
+    organization_id: UUID
+    id: UUID
+
+
+BEFORE_ALL: Final = _Key(UUID(int=0), UUID(int=0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of sealed secrets: reading a page of it, replacing some, and what binds a secret to its row."""
+
+    table: str
+    page: LiteralString
+    replace: LiteralString
+    context: Callable[[UUID, UUID], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Older:
+    key: _Key
+    box: bytes
+    secret: bytes = field(repr=False)
+
+
+@dataclass(slots=True)
+class _Page:
+    current: int = 0
+    older: list[_Older] = field(default_factory=list[_Older])
+    unopened: list[Row] = field(default_factory=list[Row])
+    # Where the next page begins; None after the last one.
+    last: _Key | None = None
+
+
+async def examine(db: Database, vault: Vault) -> Sealed:
+    """Open every secret, and change none."""
+    found = Sealed()
+    for column in COLUMNS:
+        after: _Key | None = BEFORE_ALL
+        while after is not None:
+            page = await _read(db, vault, column, after)
+            found.current += page.current
+            found.older += len(page.older)
+            found.unopened += page.unopened
+            after = page.last
+    return found
+
+
+async def reseal(db: Database, vault: Vault) -> Sealed:
+    """Seal with the first key what an older one has sealed. Wherever this is ended, what is done stays done."""
+    done = Sealed()
+    for column in COLUMNS:
+        after: _Key | None = BEFORE_ALL
+        while after is not None:
+            page = await _reseal_page(db, vault, column, after, done)
+            done.current += page.current
+            done.unopened += page.unopened
+            after = page.last
+    return done
+
+
+async def _reseal_page(db: Database, vault: Vault, column: _Column, after: _Key, done: Sealed) -> _Page:
+    for _ in range(TRIES):
+        page = await _read(db, vault, column, after)
+        if not page.older:
+            return page
+        with suppress(Busy):
+            done.resealed += await _replace(db, vault, column, page.older)
+    raise Busy
+
+
+async def _read(db: Database, vault: Vault, column: _Column, after: _Key) -> _Page:
+    async with db.reading() as tx:
+        rows = await tx.rows(column.page, *after, BATCH)
+    page = _Page()
+    for organization_id, id, box in rows:
+        try:
+            secret = vault.open(box, column.context(organization_id, id))
+        except VaultLocked:
+            page.unopened.append(Row(column.table, id))
+            continue
+        if vault.is_current(box):
+            page.current += 1
+        else:
+            page.older.append(_Older(_Key(organization_id, id), box, secret))
+    if len(rows) == BATCH:
+        page.last = _Key(rows[-1]["organization_id"], rows[-1]["id"])
+    return page
+
+
+async def _replace(db: Database, vault: Vault, column: _Column, older: Sequence[_Older]) -> int:
+    """How many were replaced; the others were changed by somebody else meanwhile."""
+    async with db.transaction() as tx:
+        await tx.run(BRIEFLY)
+        return await tx.run(
+            column.replace,
+            [one.key.organization_id for one in older],
+            [one.key.id for one in older],
+            [one.box for one in older],
+            [vault.seal(one.secret, column.context(*one.key)) for one in older],
+        )
+
+
+# Less than PostgreSQL's deadlock_timeout: if a worker and we ever want each other's rows, it is we who step back.
+BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'"
+
+PRIVATE_KEYS: Final = """
+    -- every organization: the encryption key is the service's own, and has sealed the secrets of all
+    SELECT organization_id, id, sealed_private_key AS box
+      FROM signing_key
+     WHERE (organization_id, id) > ($1, $2)
+     ORDER BY organization_id, id
+     LIMIT $3
+"""
+
+REPLACE_PRIVATE_KEYS: Final = """
+    UPDATE signing_key k
+       SET sealed_private_key = n.box
+      FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) AS n (organization_id, id, was, box)
+     WHERE k.organization_id = n.organization_id
+       AND k.id = n.id
+       AND k.sealed_private_key = n.was
+"""
+
+# Of a deleted endpoint nothing is left to seal.
+NEW_SECRETS: Final = """
+    -- every organization: the encryption key is the service's own, and has sealed the secrets of all
+    SELECT organization_id, id, sealed_new_secret AS box
+      FROM webhook_endpoint
+     WHERE (organization_id, id) > ($1, $2)
+       AND sealed_new_secret <> ''
+     ORDER BY organization_id, id
+     LIMIT $3
+"""
+
+REPLACE_NEW_SECRETS: Final = """
+    UPDATE webhook_endpoint e
+       SET sealed_new_secret = n.box
+      FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) AS n (organization_id, id, was, box)
+     WHERE e.organization_id = n.organization_id
+       AND e.id = n.id
+       AND e.sealed_new_secret = n.was
+"""
+
+SECRETS: Final = """
+    -- every organization: the encryption key is the service's own, and has sealed the secrets of all
+    SELECT organization_id, id, sealed_secret AS box
+      FROM webhook_endpoint
+     WHERE (organization_id, id) > ($1, $2)
+       AND sealed_secret <> ''
+     ORDER BY organization_id, id
+     LIMIT $3
+"""
+
+REPLACE_SECRETS: Final = """
+    UPDATE webhook_endpoint e
+       SET sealed_secret = n.box
+      FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) AS n (organization_id, id, was, box)
+     WHERE e.organization_id = n.organization_id
+       AND e.id = n.id
+       AND e.sealed_secret = n.was
+"""
+
+# A new secret takes the place of the old one when that is retired. Read in this order, none slips past.
+COLUMNS: Final = (
+    _Column("signing_key", PRIVATE_KEYS, REPLACE_PRIVATE_KEYS, private_key_context),
+    _Column("webhook_endpoint", NEW_SECRETS, REPLACE_NEW_SECRETS, secret_context),
+    _Column("webhook_endpoint", SECRETS, REPLACE_SECRETS, secret_context),
+)

@@ -1,0 +1,77 @@
+"""Webhooks: what happened is told to whoever asked, at least once, in order, signed."""
+
+from gatepass.domain.webhooks.deliveries import (
+    AttemptMade,
+    Delivery,
+    DeliveryNotFound,
+    DeliveryStatus,
+    attempts_of,
+    body_of,
+    deliveries_of,
+    find_delivery,
+)
+from gatepass.domain.webhooks.editing import change_endpoint, delete_endpoint
+from gatepass.domain.webhooks.endpoint import (
+    Endpoint,
+    EndpointStatus,
+    PausedReason,
+    Rotation,
+    TooManyEndpoints,
+    WebhookNotFound,
+)
+from gatepass.domain.webhooks.endpoints import create_endpoint, endpoints_of, find_endpoint
+from gatepass.domain.webhooks.feed import Mark, Stretch, open_feed, read_feed
+from gatepass.domain.webhooks.message import SUBSCRIBABLE, Message, MessageType, written_id
+from gatepass.domain.webhooks.outbox import emit, emit_to
+from gatepass.domain.webhooks.ping import ping
+from gatepass.domain.webhooks.replays import Replay, ReplayStatus, advance_some, replays_of
+from gatepass.domain.webhooks.resending import begin_replay, replay_one, select_one
+from gatepass.domain.webhooks.rotation import rotate_secret, switch_secret
+from gatepass.domain.webhooks.secrets import secret_context
+from gatepass.domain.webhooks.selection import Selection, count_selected, select
+
+__all__ = [
+    "SUBSCRIBABLE",
+    "AttemptMade",
+    "Delivery",
+    "DeliveryNotFound",
+    "DeliveryStatus",
+    "Endpoint",
+    "EndpointStatus",
+    "Mark",
+    "Message",
+    "MessageType",
+    "PausedReason",
+    "Replay",
+    "ReplayStatus",
+    "Rotation",
+    "Selection",
+    "Stretch",
+    "TooManyEndpoints",
+    "WebhookNotFound",
+    "advance_some",
+    "attempts_of",
+    "begin_replay",
+    "body_of",
+    "change_endpoint",
+    "count_selected",
+    "create_endpoint",
+    "delete_endpoint",
+    "deliveries_of",
+    "emit",
+    "emit_to",
+    "endpoints_of",
+    "find_delivery",
+    "find_endpoint",
+    "open_feed",
+    "ping",
+    "read_feed",
+    "replay_one",
+    "replays_of",
+    "rotate_secret",
+    "secret_context",
+    "select",
+    "select_one",
+    "switch_secret",
+    "written_id",
+]

@@ -1,0 +1,86 @@
+-- Writing messages: the event, a delivery for each endpoint that asks for it, and a place in the queue for each.
+-- `outbox.py` and `activation.sql` call these, inside the transaction of what the messages tell of.
+
+-- The types that somebody in this organization and mode asks for. The sandbox is always heard, so that a developer
+-- finds in the feed what was sent before there was an endpoint. Denials must be asked for by an endpoint.
+CREATE OR REPLACE FUNCTION heard_types(p_organization uuid, p_mode text, p_at timestamptz)
+RETURNS text[] LANGUAGE plpgsql STABLE
+SET enable_seqscan = off
+AS $$
+DECLARE
+    heard text[];
+BEGIN
+    SELECT coalesce(array_agg(DISTINCT asked.type), '{}') INTO heard
+      FROM (SELECT unnest(e.types)
+              FROM webhook_endpoint e
+             WHERE e.organization_id = p_organization
+               AND e.mode = p_mode
+               AND e.deleted_at IS NULL
+             UNION ALL
+            SELECT unnest(ARRAY['ticket.activated', 'ticket.cancelled', 'event.cancelled', 'card.status_changed'])
+             WHERE p_mode = 'sandbox'
+                OR EXISTS (SELECT FROM webhook_feed f
+                            WHERE f.organization_id = p_organization
+                              AND f.mode = p_mode
+                              AND f.open_until > p_at)) asked (type);
+    RETURN heard;
+END
+$$;
+
+-- Write these messages. With `p_endpoint` they are for that endpoint alone, whatever it asks for.
+-- The same nested loops over indexes as in activation.sql, for the same reasons. No row of an endpoint is changed
+-- or locked: it would make every gate of an event wait for every other.
+CREATE OR REPLACE FUNCTION tell_subscribers(
+    p_at timestamptz,
+    p_organization uuid[],
+    p_mode text[],
+    p_type text[],
+    p_id uuid[],
+    p_ordering_key uuid[],
+    p_body bytea[],
+    p_endpoint uuid
+)
+RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_seqscan = off
+AS $$
+DECLARE
+    this_transaction bigint := pg_current_xact_id()::text::bigint;
+BEGIN
+    WITH message AS MATERIALIZED (
+        SELECT *
+          FROM unnest(p_organization, p_mode, p_type, p_id, p_ordering_key, p_body)
+               WITH ORDINALITY u (organization_id, mode, type, id, ordering_key, body, n)
+    ),
+    kept AS (
+        INSERT INTO webhook_event (organization_id, mode, txid, id, at, type, body)
+        SELECT m.organization_id, m.mode, this_transaction, m.id, p_at, m.type, m.body
+          FROM message m
+    ),
+    due AS MATERIALIZED (
+        SELECT m.organization_id, e.id AS endpoint_id, m.id AS event_id, m.type, m.ordering_key,
+               md5(m.id::text || e.id::text)::uuid AS delivery_id, e.lane
+          FROM message m
+         CROSS JOIN LATERAL (SELECT x.id, CASE x.status WHEN 'paused' THEN 1 ELSE 0 END AS lane
+                               FROM webhook_endpoint x
+                              WHERE x.organization_id = m.organization_id
+                                AND x.mode = m.mode
+                                AND x.deleted_at IS NULL
+                                AND CASE WHEN p_endpoint IS NULL THEN m.type = ANY (x.types) ELSE x.id = p_endpoint END
+                             OFFSET 0) e
+         ORDER BY m.n
+    ),
+    addressed AS (
+        INSERT INTO webhook_delivery (organization_id, endpoint_id, at, id, event_txid, event_id, event_at, type,
+                                      ordering_key, next_at)
+        SELECT d.organization_id, d.endpoint_id, p_at, d.delivery_id, this_transaction, d.event_id, p_at, d.type,
+               d.ordering_key, p_at
+          FROM due d
+    )
+    INSERT INTO webhook_queue (organization_id, endpoint_id, ordering_key, lane, next_at, delivery_at, delivery_id)
+    SELECT d.organization_id, d.endpoint_id, d.ordering_key, d.lane, clock_timestamp(), p_at, d.delivery_id
+      FROM due d;
+END
+$$;

@@ -1,0 +1,156 @@
+"""Replays: sending again what was sent before, as a job that outlives whoever runs it.
+
+A worker goes through the deliveries in their order, some at a time, and remembers in the same transaction how far it
+came. What it adds goes by a lane that can wait, and under ordering keys of its own: a replay keeps its own order, and
+makes nothing wait that happens now.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.database import Tx
+from gatepass.base.paging import END, START, Place
+
+# How many deliveries a step goes through.
+BATCH: Final = 500
+# Nothing is added while so much waits already, so that a paused or slow endpoint keeps the queue small.
+MOST_WAITING: Final = 2_000
+
+
+class ReplayStatus(StrEnum):
+    RUNNING = "running"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    id: UUID
+    since: datetime
+    until: datetime
+    types: list[str] | None
+    states: list[str]
+    total: int
+    done: int
+    created_at: datetime
+    ended_at: datetime | None
+
+    @property
+    def status(self) -> ReplayStatus:
+        return ReplayStatus.RUNNING if self.ended_at is None else ReplayStatus.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class _UnderWay:
+    organization_id: UUID
+    id: UUID
+    endpoint_id: UUID
+    since: datetime
+    until: datetime
+    types: list[str] | None
+    states: list[str]
+    reached_at: datetime | None
+    reached_id: UUID | None
+
+
+async def replays_of(
+    tx: Tx, organization_id: UUID, endpoint_id: UUID, *, after: Place | None, limit: int
+) -> list[Replay]:
+    """Replays of an endpoint, newest first, at most `limit`."""
+    place = after or END
+    return await tx.all(Replay, PAGE, organization_id, endpoint_id, place.at, place.id, limit)
+
+
+async def advance_some(tx: Tx, *, at: datetime) -> int:
+    """Take one replay a step further, in any organization; how many deliveries it went through, 0 if there is none."""
+    found = await tx.one(_UnderWay, NEXT, MOST_WAITING)
+    if found is None:
+        return 0
+    reached = (found.reached_at or START.at, found.reached_id or START.id)
+    span = (found.since, found.until, *reached, found.types, found.states)
+    return await tx.value(ADVANCE, found.organization_id, found.endpoint_id, found.id, *span, BATCH, at)
+
+
+PAGE: Final = """
+    SELECT id, since, until, types, states, total, done, created_at, ended_at
+      FROM webhook_replay
+     WHERE organization_id = $1
+       AND endpoint_id = $2
+       AND created_at <= $3
+       AND (created_at, id) < ($3, $4)
+     ORDER BY created_at DESC, id DESC
+     LIMIT $5
+"""
+
+# The oldest that has room to go on and that no other worker has in hand.
+NEXT: Final = """
+    -- every organization: a worker serves them all
+    SELECT r.organization_id, r.id, r.endpoint_id, r.since, r.until, r.types, r.states, r.reached_at, r.reached_id
+      FROM webhook_replay r
+     WHERE r.ended_at IS NULL
+       AND $1 > (SELECT count(*)
+                   FROM (SELECT
+                           FROM webhook_queue q
+                          WHERE q.organization_id = r.organization_id
+                            AND q.endpoint_id = r.endpoint_id
+                            AND q.lane = 1
+                          ORDER BY q.next_at
+                          LIMIT $1) waiting)
+     ORDER BY r.created_at
+     LIMIT 1
+       FOR NO KEY UPDATE OF r SKIP LOCKED
+"""
+
+# The deliveries' rows, their places in the queue, and how far this came, in one.
+ADVANCE: Final = """
+    WITH looked AS MATERIALIZED (
+        SELECT d.at, d.id, d.event_txid, d.event_id, d.event_at, d.type, d.ordering_key, d.state, d.replay_id
+          FROM webhook_delivery d
+         WHERE d.organization_id = $1
+           AND d.endpoint_id = $2
+           AND d.at >= greatest($4::timestamptz, $6)
+           AND d.at < $5
+           AND (d.at, d.id) > ($6, $7)
+         ORDER BY d.at, d.id
+         LIMIT $10
+    ),
+    chosen AS MATERIALIZED (
+        SELECT l.*, md5(l.id::text || $3::uuid::text)::uuid AS new_id,
+               md5(l.ordering_key::text || $3::uuid::text)::uuid AS new_ordering_key
+          FROM looked l
+         WHERE l.replay_id IS NULL
+           AND l.type <> 'webhook.ping'
+           AND ($8::text[] IS NULL OR l.type = ANY ($8))
+           AND l.state = ANY ($9)
+    ),
+    addressed AS (
+        INSERT INTO webhook_delivery (organization_id, endpoint_id, at, id, event_txid, event_id, event_at, type,
+                                      ordering_key, next_at, replay_id)
+        SELECT $1, $2, $11, c.new_id, c.event_txid, c.event_id, c.event_at, c.type, c.new_ordering_key, $11, $3
+          FROM chosen c
+    ),
+    queued AS (
+        INSERT INTO webhook_queue (organization_id, endpoint_id, ordering_key, lane, next_at, delivery_at, delivery_id)
+        SELECT $1, $2, c.new_ordering_key, 1, clock_timestamp(), $11, c.new_id
+          FROM chosen c
+         ORDER BY c.at, c.id
+    ),
+    last AS (
+        SELECT l.at, l.id FROM looked l ORDER BY l.at DESC, l.id DESC LIMIT 1
+    ),
+    step AS (
+        SELECT (SELECT count(*) FROM looked) AS looked_through, (SELECT count(*) FROM chosen) AS added
+    )
+    UPDATE webhook_replay r
+       SET done = r.done + s.added,
+           total = greatest(r.total, r.done + s.added),
+           reached_at = coalesce((SELECT l.at FROM last l), r.reached_at),
+           reached_id = coalesce((SELECT l.id FROM last l), r.reached_id),
+           ended_at = CASE WHEN s.looked_through < $10 THEN $11 END
+      FROM step s
+     WHERE r.organization_id = $1
+       AND r.id = $3
+    RETURNING s.looked_through
+"""

@@ -1,0 +1,62 @@
+"""What Prometheus sees of deliveries, on a port of its own. Labels are bounded: outcomes and lanes, few endpoints."""
+
+from collections.abc import Sequence
+from typing import Final
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+from gatepass.domain.webhooks.backlog import LaneAge
+
+SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600, 21600, 86400, 259200)
+# The lanes that are told one by one are those that wait the longest; the rest is in the maximum.
+TOLD: Final = 20
+
+
+class Metrics:
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.attempts = Counter(
+            "gatepass_webhook_attempts", "Attempts to deliver, by outcome", ["outcome"], registry=self.registry
+        )
+        self.delivered_after = Histogram(
+            "gatepass_webhook_delivered_seconds",
+            "From the commit of an event to the 2xx of its receiver",
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+        self.lapsed = Counter(
+            "gatepass_webhook_claims_lapsed",
+            "Claims that were given up or lost to another worker",
+            registry=self.registry,
+        )
+        self._oldest = Gauge(
+            "gatepass_webhook_oldest_seconds",
+            "Age of the oldest undelivered message, of the lanes where it is highest",
+            ["lane", "endpoint"],
+            registry=self.registry,
+        )
+        self._oldest_of_all = Gauge(
+            "gatepass_webhook_oldest_seconds_max",
+            "Age of the oldest undelivered message in any lane of this kind",
+            ["lane"],
+            registry=self.registry,
+        )
+        self._waiting = Gauge(
+            "gatepass_webhook_waiting", "Messages that wait to be delivered", ["lane"], registry=self.registry
+        )
+
+    def tell_ages(self, ages: Sequence[LaneAge]) -> None:
+        """Only who had the turn of late tells them, so that there may be none or two of them: take the maximum."""
+        for gauge in (self._oldest, self._oldest_of_all, self._waiting):
+            gauge.clear()
+        for age in sorted(ages, key=lambda age: age.seconds, reverse=True)[:TOLD]:
+            self._oldest.labels(age.kind, str(age.endpoint_id)).set(age.seconds)
+        for kind in {age.kind for age in ages}:
+            alike = [age for age in ages if age.kind == kind]
+            self._oldest_of_all.labels(kind).set(max(age.seconds for age in alike))
+            self._waiting.labels(kind).set(sum(age.waiting for age in alike))
+
+    def serve(self, host: str, port: int) -> WSGIServer:
+        server, _ = start_http_server(port, addr=host, registry=self.registry)
+        return server

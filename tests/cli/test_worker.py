@@ -1,0 +1,67 @@
+import signal
+import socket
+import subprocess
+import time
+from urllib.request import urlopen
+
+from gatepass.base.vault import new_key
+from tests.cli.command import Command, line_with
+from tests.postgres import free_port
+
+
+def test_it_says_when_it_works_and_stops_when_told(on_database: Command) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with on_database.started("worker") as process:
+            line_with(process, "delivers webhooks")
+            process.send_signal(number)
+            assert process.wait(20) == 0
+
+
+def test_it_waits_for_a_database_that_is_away(gatepass: Command) -> None:
+    away = gatepass.having(
+        GATEPASS_DATABASE_URL=f"postgresql://127.0.0.1:{free_port()}/x", GATEPASS_ENCRYPTION_KEYS=new_key()
+    )
+    with away.started("worker") as process:
+        line_with(process, "delivers webhooks")
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+def test_without_a_key_for_secrets_it_does_not_start(gatepass: Command) -> None:
+    told = gatepass.having(GATEPASS_ENCRYPTION_KEYS="")("worker")
+    assert told.returncode == 2
+    assert told.stderr.startswith("GATEPASS_ENCRYPTION_KEYS: ")
+
+
+def test_private_addresses_are_warned_of_loudly(on_database: Command) -> None:
+    private = on_database.having(GATEPASS_WEBHOOK_ALLOW_PRIVATE="1")
+    with private.started("worker", stderr=subprocess.STDOUT) as process:
+        assert "NEVER RUN A LIVE SERVICE LIKE THIS" in line_with(process, "PRIVATE")
+        process.terminate()
+        process.wait(20)
+
+
+def test_a_port_for_metrics_that_is_taken_is_told_in_one_line(gatepass: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        told = gatepass.having(GATEPASS_WORKER_METRICS_PORT=port, GATEPASS_ENCRYPTION_KEYS=new_key())("worker")
+    assert told.returncode == 1
+    assert told.stderr.startswith(f"GATEPASS_WORKER_METRICS_PORT: port {port} is taken.")
+
+
+def test_metrics_tell_of_deliveries(on_database: Command) -> None:
+    port = free_port()
+    with on_database.having(GATEPASS_WORKER_METRICS_PORT=str(port)).started("worker") as process:
+        line_with(process, "delivers webhooks")
+        deadline = time.monotonic() + 20
+        text = ""
+        while "gatepass_webhook_delivered_seconds_count" not in text and time.monotonic() < deadline:
+            try:
+                with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+                    text = answer.read().decode()
+            except OSError:
+                time.sleep(0.05)
+        for name in ("webhook_delivered_seconds_count", "webhook_claims_lapsed_total"):
+            assert f"gatepass_{name}" in text
+        process.terminate()
+        assert process.wait(20) == 0

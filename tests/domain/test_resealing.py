@@ -1,0 +1,248 @@
+"""Resealing: every secret comes under the first key, none is lost, and no rotation in the same moment is undone."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from gatepass.base.database import Database
+from gatepass.base.ids import new_id
+from gatepass.base.refusals import Busy
+from gatepass.base.vault import Vault, new_key
+from gatepass.domain import cards, resealing
+from gatepass.domain.resealing import BATCH, COLUMNS, Row, Sealed, examine, reseal
+from gatepass.migrations import runner
+from tests import make, sealing
+from tests.postgres import Cluster
+from tests.sealing import NEW_SECRET, SECRET
+
+OLD_KEY, NEW_KEY = new_key(), new_key()
+BEFORE, DURING, AFTER = Vault([OLD_KEY]), Vault([NEW_KEY, OLD_KEY]), Vault([NEW_KEY])
+FOREIGN: Final = Vault([new_key()])
+SECRETS: Final = COLUMNS[2]
+
+
+@pytest.fixture(scope="module")
+def template(cluster: Cluster) -> str:
+    runner.upgrade(cluster.create_database("gatepass_resealing"))
+    return "gatepass_resealing"
+
+
+@pytest.fixture
+async def fresh(cluster: Cluster, template: str) -> AsyncGenerator[Database]:
+    """A database of its own: resealing looks at every organization."""
+    name = f"gatepass_resealing_{new_id().hex[-12:]}"
+    with psycopg.connect(cluster.url(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+    database = Database(cluster.url(name), connections=4, deadline=20)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def organization_id(fresh: Database) -> UUID:
+    return await sealing.organization(fresh)
+
+
+async def everything(db: Database) -> list[tuple[Any, ...]]:
+    async with db.reading() as tx:
+        return [tuple(row) for row in await tx.rows(EVERY_BOX)]
+
+
+EVERY_BOX: Final = """
+    SELECT id, sealed_private_key, NULL FROM signing_key
+     UNION ALL
+    SELECT id, sealed_secret, sealed_new_secret FROM webhook_endpoint
+     ORDER BY 1
+"""
+
+
+# ---- what it does ----------------------------------------------------------------------------------------------
+
+
+async def test_secrets_of_every_organization_work_without_the_old_key(fresh: Database) -> None:
+    made: list[tuple[UUID, UUID]] = []
+    for _ in range(3):
+        organization_id = await sealing.organization(fresh)
+        async with fresh.transaction() as tx:
+            await cards.rotate(tx, organization_id, BEFORE, by=make.BY, at=make.now())
+        made.append((organization_id, await sealing.endpoint(fresh, organization_id, BEFORE, rotating=True)))
+    assert await reseal(fresh, DURING) == Sealed(current=9, resealed=9)
+    assert await examine(fresh, AFTER) == Sealed(current=9)
+    for organization_id, endpoint_id in made:
+        async with fresh.reading() as tx:
+            sign = await cards.signer(tx, organization_id, AFTER)
+            keys = await cards.verifying_keys(tx, organization_id)
+        assert cards.read_token(sign("SVC 0000 0000 0000", make.now()), keys).card_number == "SVC 0000 0000 0000"
+        boxes, place = await sealing.boxes(fresh, endpoint_id), sealing.context(organization_id, endpoint_id)
+        assert AFTER.open(boxes.secret, place) == SECRET
+        assert AFTER.open(boxes.new_secret or b"", place) == NEW_SECRET
+
+
+@pytest.mark.parametrize("count", [0, 1, BATCH, BATCH + 1, 2 * BATCH + 7])
+async def test_however_many_there_are(fresh: Database, organization_id: UUID, count: int) -> None:
+    await sealing.signing_keys(fresh, organization_id, BEFORE, count)
+    assert await examine(fresh, DURING) == Sealed(older=count)
+    assert await reseal(fresh, DURING) == Sealed(current=count, resealed=count)
+    assert await examine(fresh, AFTER) == Sealed(current=count)
+
+
+async def test_what_the_first_key_has_sealed_is_left_as_it_is(fresh: Database, organization_id: UUID) -> None:
+    await sealing.signing_keys(fresh, organization_id, BEFORE, 3)
+    (current,) = await sealing.signing_keys(fresh, organization_id, DURING, 1)
+    before = dict(tuple(row[:2]) for row in await everything(fresh))
+    assert await reseal(fresh, DURING) == Sealed(current=4, resealed=3)
+    after = dict(tuple(row[:2]) for row in await everything(fresh))
+    assert [id for id in after if after[id] == before[id]] == [current]
+
+
+async def test_the_second_time_nothing_is_touched(fresh: Database, organization_id: UUID) -> None:
+    await sealing.signing_keys(fresh, organization_id, BEFORE, 3)
+    await sealing.endpoint(fresh, organization_id, BEFORE, rotating=True)
+    await reseal(fresh, DURING)
+    before = await everything(fresh)
+    assert await reseal(fresh, DURING) == Sealed(current=5)
+    assert await everything(fresh) == before
+
+
+async def test_a_deleted_endpoint_has_no_secret(fresh: Database, organization_id: UUID) -> None:
+    await sealing.delete(fresh, await sealing.endpoint(fresh, organization_id, BEFORE))
+    assert await examine(fresh, DURING) == Sealed()
+    assert await reseal(fresh, DURING) == Sealed()
+
+
+async def test_what_no_key_opens_is_named_and_left_and_the_rest_is_resealed(
+    fresh: Database, organization_id: UUID
+) -> None:
+    (lost,) = await sealing.signing_keys(fresh, organization_id, FOREIGN, 1)
+    await sealing.signing_keys(fresh, organization_id, BEFORE, 2)
+    moved = await sealing.endpoint(fresh, organization_id, DURING)
+    async with fresh.transaction() as tx:
+        await tx.run("UPDATE webhook_endpoint SET id = $1 WHERE id = $2", elsewhere := new_id(), moved)
+    before = await everything(fresh)
+    unopened = [Row("signing_key", lost), Row("webhook_endpoint", elsewhere)]
+    assert await examine(fresh, DURING) == Sealed(older=2, unopened=unopened)
+    assert await reseal(fresh, DURING) == Sealed(current=2, resealed=2, unopened=unopened)
+    left = [row for row in await everything(fresh) if row in before]
+    assert [id for id, *_ in left] == sorted([lost, elsewhere])
+
+
+async def test_every_column_with_sealed_secrets_is_looked_at(fresh: Database) -> None:
+    async with fresh.reading() as tx:
+        rows = await tx.rows(
+            "SELECT table_name, column_name FROM information_schema.columns"
+            " WHERE table_schema = 'public' AND column_name LIKE '%sealed%'"
+        )
+    in_schema = sorted((row["table_name"], row["column_name"]) for row in rows)
+    assert len(in_schema) == len(COLUMNS)
+    for table, name in in_schema:
+        (column,) = (one for one in COLUMNS if f"{name} AS box" in one.page)
+        assert column.table == table
+        assert f"FROM {table}\n" in column.page
+        assert f"UPDATE {table} " in column.replace
+        assert f"SET {name} = n.box" in column.replace
+        assert f".{name} = n.was" in column.replace
+
+
+# ---- while others are at work ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for a row until its holder lets go, however slow the machine is."""
+    monkeypatch.setattr(resealing, "BRIEFLY", "SET LOCAL lock_timeout = '20s'")
+
+
+async def _rotated_meanwhile(db: Database, organization_id: UUID) -> tuple[Sealed, bytes, bytes]:
+    """Somebody puts another secret in a row that was read but not yet replaced: that secret, and what is there then."""
+    endpoint_id = await sealing.endpoint(db, organization_id, BEFORE)
+    rotated = DURING.seal(b"rotated", sealing.context(organization_id, endpoint_id))
+    async with await psycopg.AsyncConnection.connect(db._url) as other:
+        await other.execute("UPDATE webhook_endpoint SET sealed_secret = %s", (rotated,))
+        resealing_now = asyncio.create_task(reseal(db, DURING))
+        await _until_it_waits(db)
+    return await resealing_now, rotated, (await sealing.boxes(db, endpoint_id)).secret
+
+
+async def _until_it_waits(db: Database) -> None:
+    async with db.reading() as tx:
+        async with asyncio.timeout(20):
+            while not await tx.value(WAITS):
+                pass
+
+
+WAITS: Final = """
+    SELECT true
+      FROM pg_stat_activity
+     WHERE datname = current_database()
+       AND wait_event_type = 'Lock'
+       AND query LIKE '%UPDATE webhook_endpoint%'
+"""
+
+
+@pytest.mark.usefixtures("patient")
+async def test_a_rotation_in_the_same_moment_stands(fresh: Database, organization_id: UUID) -> None:
+    done, rotated, there = await _rotated_meanwhile(fresh, organization_id)
+    assert there == rotated
+    assert done == Sealed(current=1)
+
+
+@pytest.mark.usefixtures("patient")
+async def test_replacing_without_comparing_is_found_out(
+    fresh: Database, organization_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant: the statement without the line that compares."""
+    careless = SECRETS.replace.replace("AND e.sealed_secret = n.was", "")
+    assert careless != SECRETS.replace
+    monkeypatch.setattr(resealing, "COLUMNS", (replace(SECRETS, replace=careless),))
+    _, rotated, there = await _rotated_meanwhile(fresh, organization_id)
+    assert there != rotated
+
+
+@pytest.mark.parametrize("seen", range(len(COLUMNS) + 1))
+async def test_a_new_secret_that_takes_its_place_meanwhile_is_not_missed(
+    fresh: Database, organization_id: UUID, monkeypatch: pytest.MonkeyPatch, seen: int
+) -> None:
+    endpoint_id = await sealing.endpoint(fresh, organization_id, BEFORE, rotating=True)
+    monkeypatch.setattr(resealing, "COLUMNS", COLUMNS[:seen])
+    await reseal(fresh, DURING)
+    await sealing.promote(fresh, endpoint_id)
+    monkeypatch.setattr(resealing, "COLUMNS", COLUMNS[seen:])
+    await reseal(fresh, DURING)
+    boxes = await sealing.boxes(fresh, endpoint_id)
+    assert AFTER.open(boxes.secret, sealing.context(organization_id, endpoint_id)) == NEW_SECRET
+
+
+async def test_a_row_that_is_held_for_a_moment_is_waited_for(fresh: Database, organization_id: UUID) -> None:
+    await sealing.endpoint(fresh, organization_id, BEFORE)
+    async with await psycopg.AsyncConnection.connect(fresh._url) as other:
+        await other.execute("UPDATE webhook_endpoint SET failures = failures + 1")
+        resealing_now = asyncio.create_task(reseal(fresh, DURING))
+        await _until_it_waits(fresh)
+    assert await resealing_now == Sealed(current=1, resealed=1)
+
+
+async def test_a_row_that_is_held_for_long_is_given_up_and_what_came_before_it_is_done(
+    fresh: Database, organization_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resealing, "TRIES", 2)
+    await sealing.signing_keys(fresh, organization_id, BEFORE, 3)
+    await sealing.endpoint(fresh, organization_id, BEFORE)
+    async with await psycopg.AsyncConnection.connect(fresh._url) as other:
+        await other.execute("UPDATE webhook_endpoint SET failures = failures + 1")
+        with pytest.raises(Busy):
+            await reseal(fresh, DURING)
+    assert await examine(fresh, DURING) == Sealed(current=3, older=1)
+    assert await reseal(fresh, DURING) == Sealed(current=4, resealed=1)
+
+
+async def test_two_at_once_do_it_once(fresh: Database, organization_id: UUID) -> None:
+    count = 2 * BATCH + 7
+    await sealing.signing_keys(fresh, organization_id, BEFORE, count)
+    done = await asyncio.gather(reseal(fresh, DURING), reseal(fresh, DURING))
+    assert sum(one.resealed for one in done) == count
+    assert await examine(fresh, AFTER) == Sealed(current=count)

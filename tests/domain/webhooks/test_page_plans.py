@@ -1,0 +1,171 @@
+"""Pages of deliveries, of the feed and of a replay read what they show and little more, however much there is."""
+
+import json
+from collections.abc import Generator
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from gatepass.base.database import Database
+from gatepass.domain import upkeep
+from gatepass.domain.webhooks import deliveries, feed, replays
+from gatepass.migrations import runner
+from tests import make
+from tests.domain.test_plans import Link, Plan, nodes
+from tests.postgres import Cluster
+
+ORGANIZATION: Final = "00000000-0000-0000-0000-000000000001"
+ENDPOINT: Final = "00000000-0000-0000-0000-0000000000e1"
+BUSY: Final = "00000000-0000-0000-0000-0000000000e2"
+REPLAY: Final = "00000000-0000-0000-0000-0000000000aa"
+ROWS: Final = 30_000
+# Weeks of history, weeks ahead, and the default partition: a page looks into each of them once.
+PARTITIONS: Final = 20
+LIMIT: Final = 101
+
+LOAD: Final = f"""
+    INSERT INTO organization (id, name, created_at) VALUES ('{ORGANIZATION}', 'Largest', now());
+    INSERT INTO webhook_endpoint (organization_id, id, mode, url, types, sealed_secret, created_at, created_by)
+        SELECT '{ORGANIZATION}', id::uuid, 'live', 'https://example.com', '{{ticket.activated}}', '', now(), 'test'
+          FROM unnest(ARRAY['{ENDPOINT}', '{BUSY}']) id;
+    INSERT INTO webhook_event (organization_id, mode, txid, id, at, type, body)
+        SELECT '{ORGANIZATION}', 'live', n, md5(n::text)::uuid, now() - ({ROWS} - n) * interval '80 seconds',
+               'ticket.activated', 'body'
+          FROM generate_series(1, {ROWS}) n;
+    INSERT INTO webhook_delivery (organization_id, endpoint_id, at, id, event_txid, event_id, event_at, type,
+                                  ordering_key, state, attempts)
+        SELECT e.organization_id, x.id, e.at, md5(e.id::text || x.id::text)::uuid, e.txid, e.id, e.at, e.type, e.id,
+               'delivered', 1
+          FROM webhook_event e, webhook_endpoint x;
+    INSERT INTO webhook_attempt (organization_id, at, delivery_id, n, status, total_ms)
+        SELECT organization_id, at + interval '1 second', id, 1, 200, 10 FROM webhook_delivery;
+    INSERT INTO webhook_queue (organization_id, endpoint_id, ordering_key, lane, next_at, delivery_at, delivery_id)
+        SELECT '{ORGANIZATION}', CASE WHEN n < 5000 THEN '{BUSY}'::uuid ELSE md5((n % 1000)::text)::uuid END,
+               gen_random_uuid(), n % 2, now(), now(), gen_random_uuid()
+          FROM generate_series(1, 15000) n;
+    INSERT INTO webhook_replay (organization_id, id, endpoint_id, since, until, states, total, created_at, created_by)
+        SELECT '{ORGANIZATION}', CASE n WHEN 1 THEN '{REPLAY}'::uuid ELSE gen_random_uuid() END, '{ENDPOINT}',
+               now() - interval '29 days', now(), '{{delivered}}', 1, now(), 'test'
+          FROM generate_series(1, 3000) n;
+    UPDATE webhook_replay SET ended_at = now() WHERE id <> '{REPLAY}';
+    ANALYZE
+"""
+
+
+@pytest.fixture(scope="module")
+async def history(cluster: Cluster) -> str:
+    """A database with five weeks of it."""
+    url = cluster.create_database("gatepass_page_plans")
+    runner.upgrade(url)
+    database = Database(url, deadline=60)
+    for weeks in range(5, -1, -1):
+        await upkeep.keep(database, at=make.now() - timedelta(weeks=weeks))
+    await database.close()
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in LOAD.split(";\n"):
+            connection.execute(statement.encode())
+    return url
+
+
+@pytest.fixture
+def link(history: str) -> Generator[Link]:
+    with psycopg.connect(history, autocommit=True) as connection:
+        yield connection
+
+
+def run(link: Link, text: str, *values: object) -> Plan:
+    """What a statement really did, by a plan that was made for any values."""
+    given = ", ".join("NULL" if value is None else f"'{value}'" for value in values)
+    link.execute("SET plan_cache_mode = force_generic_plan")
+    link.execute(f"PREPARE page AS {text}".encode())
+    with link.transaction(force_rollback=True):
+        (row,) = link.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE page ({given})".encode()).fetchall()
+    link.execute("DEALLOCATE page")
+    plan: Any = row[0] if isinstance(row[0], list) else json.loads(row[0])
+    return plan[0]["Plan"]
+
+
+def scanned(plan: Plan) -> list[Plan]:
+    """Tables that were read without an index; of an empty partition that is no harm."""
+    scans = [node for node in nodes(plan) if node["Node Type"] in ("Seq Scan", "Bitmap Heap Scan")]
+    return [node for node in scans if node["Actual Rows"] or node.get("Rows Removed by Filter")]
+
+
+def assert_little_is_read(plan: Plan, rows: int) -> None:
+    """By index alone, in its order, and no more than these rows and one of each partition."""
+    assert scanned(plan) == []
+    assert [node for node in nodes(plan) if node["Node Type"] == "Sort" and node["Actual Rows"] > rows] == []
+    scans = [node for node in nodes(plan) if node.get("Index Name") and node.get("Relation Name") != "webhook_queue"]
+    read = sum((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"] for node in scans)
+    assert 0 < read <= rows + PARTITIONS, [(node["Index Name"], node["Actual Rows"]) for node in scans]
+
+
+LAST: Final = ("9999-12-31", UUID(int=2**128 - 1))
+
+
+def middle(link: Link) -> tuple[Any, UUID]:
+    find = "SELECT at, id FROM webhook_delivery WHERE endpoint_id = %s AND event_txid = %s"
+    row = link.execute(find, (ENDPOINT, ROWS // 2)).fetchone()
+    assert row is not None
+    return row[0], row[1]
+
+
+@pytest.mark.parametrize("page", ["first", "next"])
+def test_a_page_of_deliveries(link: Link, page: str) -> None:
+    place = LAST if page == "first" else middle(link)
+    most = deliveries.LOOKED_THROUGH
+    assert_little_is_read(run(link, deliveries.PAGE, ORGANIZATION, ENDPOINT, *place, None, None, most, LIMIT), LIMIT)
+
+
+@pytest.mark.parametrize("page", ["first", "next"])
+def test_a_page_of_deliveries_that_hardly_any_fit(link: Link, page: str) -> None:
+    place = LAST if page == "first" else middle(link)
+    looked = (ORGANIZATION, ENDPOINT, *place)
+    assert_little_is_read(run(link, deliveries.PAGE, *looked, "failed", None, 1_000, LIMIT), 1_000)
+    assert_little_is_read(run(link, deliveries.PAGE, *looked, None, "scan.denied", 1_000, LIMIT), 1_000)
+    assert_little_is_read(run(link, deliveries.LAST_LOOKED_AT, *looked, 999), 1_000)
+
+
+def test_one_delivery_by_its_id(link: Link) -> None:
+    _, id = middle(link)
+    plan = run(link, deliveries.FIND, ORGANIZATION, ENDPOINT, id, timedelta(minutes=1))
+    assert_little_is_read(plan, 10)
+    assert plan["Actual Rows"] == 1
+
+
+def test_a_delivery_that_is_not_there(link: Link) -> None:
+    plan = run(link, deliveries.FIND, ORGANIZATION, ENDPOINT, UUID(int=1), timedelta(minutes=1))
+    assert plan["Actual Rows"] == 0
+    assert scanned(plan) == []
+    assert sum(node["Actual Rows"] * node["Actual Loops"] for node in nodes(plan) if node.get("Index Name")) == 0
+
+
+def test_the_attempts_and_the_body_of_a_delivery(link: Link) -> None:
+    at, id = middle(link)
+    assert_little_is_read(run(link, deliveries.ATTEMPTS, ORGANIZATION, id, at, 100), 1)
+    event = (ROWS // 2, link.execute(f"SELECT md5('{ROWS // 2}')::uuid".encode()).fetchall()[0][0], at)
+    assert_little_is_read(run(link, deliveries.BODY, ORGANIZATION, "live", *event), 1)
+
+
+@pytest.mark.parametrize("txid", [0, ROWS // 2, ROWS - 10])
+def test_a_page_of_the_feed(link: Link, txid: int) -> None:
+    assert_little_is_read(run(link, feed.PAGE, ORGANIZATION, "live", txid, UUID(int=0), 10**9, LIMIT), LIMIT)
+
+
+def test_a_step_of_a_replay(link: Link) -> None:
+    at, id = middle(link)
+    span = (at - timedelta(days=1), make.now(), at, id)
+    step = (None, "{delivered}", replays.BATCH, make.now())
+    plan = run(link, replays.ADVANCE, ORGANIZATION, ENDPOINT, REPLAY, *span, *step)
+    assert_little_is_read(plan, replays.BATCH + 1)
+
+
+def test_the_next_replay_is_found_without_looking_at_the_queue_of_others(link: Link) -> None:
+    plan = run(link, replays.NEXT, replays.MOST_WAITING)
+    queue = [node for node in nodes(plan) if node.get("Relation Name") == "webhook_queue"]
+    assert queue
+    assert sum(node["Actual Rows"] * node["Actual Loops"] for node in queue) == 0
+    assert all("endpoint_id" in node["Index Cond"] and "lane" in node["Index Cond"] for node in queue)
