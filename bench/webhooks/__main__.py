@@ -7,6 +7,7 @@ python -m bench.webhooks --short --check 0.6 # as CI runs it
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -36,14 +37,10 @@ def speed(estate: Estate, options: argparse.Namespace, console: Console) -> tupl
 
 def drain(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
     done = draining.measure(estate, messages=20_000 if options.short else 1_000_000)
-    console.print(
-        f"{done.messages:,} deliveries in {done.seconds:.0f} s, {done.rate:,.0f} a second: the first tenth at "
-        f"{done.first:,.0f}, the last at {done.last:,.0f}. Delivered at the first attempt: {done.delivered:,}; "
-        f"left: {done.left}; the queue's size at the end: {done.queue_bytes / 1e6:.1f} MB."
-    )
+    console.print(done.told())
     ratios = [
         Ratio("delivered / told", done.delivered / done.messages, 1.0),
-        Ratio("rate of the last tenth / of the first", done.last / done.first, 0.8),
+        Ratio("rate of the last tenth / of the first", done.tenths[-1] / done.tenths[0], 0.8),
     ]
     return _told(console, ratios), asdict(done)
 
@@ -94,11 +91,12 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     options = parser.parse_args()
     console, ratios, figures = Console(width=max(Console().width, 140)), list[Ratio](), dict[str, Any]()
+    began = time.monotonic()
     with engine(options.postgres) as (cluster, url):
         estate = Estate(cluster, url)
         estate.prepare()
         for name in options.only.split(","):
-            console.rule(name)
+            console.rule(f"{name} (at {time.monotonic() - began:.0f} s)")
             found, figures[name] = PARTS[name](estate, options, console)
             ratios += found
     options.out.mkdir(parents=True, exist_ok=True)

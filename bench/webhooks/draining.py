@@ -2,29 +2,38 @@
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, LiteralString
 
-from bench.webhooks.estate import Estate, numbered
-from tests.receivers import receiver_process
+from bench.webhooks.estate import Estate, numbered, until
+from tests.receivers import ReceiverProcess, receiver_process
 
 ENDPOINTS = 16
-PATIENCE = 3600.0
+PATIENCE = 1800.0
 
 
 @dataclass
 class Drain:
-    """Rates a second: over the whole, of the first tenth and of the last."""
+    """`tenths` are rates a second; the sizes are the queue's with its indexes, full and empty, in bytes."""
 
     messages: int
     seconds: float
-    first: float
-    last: float
+    tenths: list[float]
     delivered: int
     left: int
-    queue_bytes: int
+    full_size: int
+    empty_size: int
 
     @property
     def rate(self) -> float:
         return self.messages / self.seconds
+
+    def told(self) -> str:
+        return (
+            f"{self.messages:,} deliveries in {self.seconds:.0f} s, {self.rate:,.0f} a second; by tenths: "
+            f"{', '.join(f'{rate:,.0f}' for rate in self.tenths)}. Delivered at the first attempt: {self.delivered:,}; "
+            f"left: {self.left}. The queue: {self.full_size / 1e6:.1f} MB full, {self.empty_size / 1e6:.1f} MB empty."
+        )
 
 
 def measure(estate: Estate, *, messages: int) -> Drain:
@@ -32,34 +41,29 @@ def measure(estate: Estate, *, messages: int) -> Drain:
         estate.empty()
         estate.tell(estate.found(*numbered(receiver.url, ENDPOINTS)), messages // ENDPOINTS)
         wanted = messages // ENDPOINTS * ENDPOINTS
+        (full_size,) = _row(estate, "SELECT pg_total_relation_size('webhook_queue')")
         with estate.working():
-            marks = {0: time.monotonic()}
-            tenths = [wanted * tenth // 10 for tenth in range(1, 11)]
-            deadline = time.monotonic() + PATIENCE
-            while tenths:
-                if receiver.count() >= tenths[0]:
-                    marks[tenths.pop(0)] = time.monotonic()
-                elif time.monotonic() > deadline:
-                    raise AssertionError(f"{receiver.count():,} of {wanted:,} after {PATIENCE:.0f} s")
-                else:
-                    time.sleep(0.02)
-            while estate.waiting() and time.monotonic() < deadline:
-                time.sleep(0.05)
-        return _told(estate, wanted, marks)
+            marks = [(receiver.count(), time.monotonic())]
+            marks += [_reached(receiver, wanted * tenth // 10, every=messages / 1e6) for tenth in range(1, 11)]
+            until(lambda: not estate.waiting())
+        delivered, left, empty_size = _row(estate, DONE)
+        rates = [(last[0] - first[0]) / (last[1] - first[1]) for first, last in pairwise(marks)]
+        return Drain(wanted, marks[-1][1] - marks[0][1], rates, delivered, left, full_size, empty_size)
 
 
-def _told(estate: Estate, wanted: int, marks: dict[int, float]) -> Drain:
-    counts = sorted(marks)
-    tenth = wanted / 10
+def _reached(receiver: ReceiverProcess, wanted: int, *, every: float) -> tuple[int, float]:
+    """The first look that finds so many received, and when. Looking costs a connection."""
+    deadline = time.monotonic() + PATIENCE
+    while (count := receiver.count()) < wanted:
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{count:,} of {wanted:,} after {PATIENCE:.0f} s")
+        time.sleep(every)
+    return count, time.monotonic()
+
+
+def _row(estate: Estate, text: LiteralString) -> tuple[Any, ...]:
     with estate.connect() as connection:
-        (row,) = connection.execute(DONE).fetchall()
-    return Drain(
-        wanted,
-        marks[counts[-1]] - marks[0],
-        tenth / (marks[counts[1]] - marks[0]),
-        tenth / (marks[counts[-1]] - marks[counts[-2]]),
-        *row,
-    )
+        return connection.execute(text).fetchall()[0]
 
 
 DONE = """
