@@ -62,8 +62,12 @@ def wrk(
     *,
     retry: bool,
     room: int = 15_000,
+    pause_ms: int = 0,
 ) -> Slice:
-    """Load all processes at once, the connections and `room` tickets a second shared out among them."""
+    """Load all processes at once, the connections and `room` tickets a second shared out among them.
+
+    With a pause, each connection waits so long between an answer and its next call: an offered rate, not the highest.
+    """
     processes = processes[:connections]
     room = int(seconds * room) // len(processes)
     runs: list[subprocess.Popen[str]] = []
@@ -71,7 +75,7 @@ def wrk(
         mine = max(1, connections // len(processes))
         env = {
             "PLAN": str(plan), "FIRST": str(first + place * room), "COUNT": str(room), "WAY": way,
-            "RETRY": "1" if retry else "0", "BASE": BASE_PATH,
+            "RETRY": "1" if retry else "0", "BASE": BASE_PATH, "PAUSE_MS": str(pause_ms),
         }  # fmt: skip
         command = [
             "wrk", "-t1", f"-c{mine}", f"-d{int(seconds)}s", "--timeout", "10s", "-s", str(HERE / "scan.lua"),

@@ -1,5 +1,6 @@
 -- wrk: each request scans (or verifies) the next ticket of the plan.
--- PLAN file, FIRST line, COUNT of lines, WAY card|token|verify|events, RETRY 1 with an Idempotency-Key, BASE path.
+-- PLAN file, FIRST line, COUNT of lines, WAY card|token|verify|events, RETRY 1 with an Idempotency-Key, BASE path,
+-- PAUSE_MS between an answer and the next call of its connection.
 -- All requests are written before the first is sent, so that the client costs as little as it can.
 local way, retry, base = os.getenv("WAY"), os.getenv("RETRY") == "1", os.getenv("BASE")
 local first, count = tonumber(os.getenv("FIRST")), tonumber(os.getenv("COUNT"))
@@ -34,6 +35,11 @@ function request()
   at = at + 1
   if at > #requests and (way == "verify" or way == "events") then at = 1 end
   return requests[at] or over
+end
+
+local pause = tonumber(os.getenv("PAUSE_MS") or 0)
+if pause > 0 then
+  function delay() return pause end
 end
 
 function done(summary, latency, _)

@@ -57,7 +57,7 @@ async def _organization(
         )  # fmt: skip
         event_id = await events.create(tx, organization.id, "Bench", now, now + timedelta(hours=9), by=BY, at=now)
         category = await events.add_category(
-            tx, organization.id, event_id, "General", Decimal(25), "EUR", tickets_wanted
+            tx, organization.id, event_id, "General", Decimal(25), "EUR", tickets_wanted, by=BY, at=now
         )
         await events.move(tx, organization.id, event_id, EventStatus.PUBLISHED, by=BY, at=now)
     for first in range(0, tickets_wanted, BATCH):

@@ -126,7 +126,7 @@ async def _event(tx: object, organization_id: UUID, starts_in: timedelta) -> UUI
     return await events.create(
         tx,  # pyright: ignore[reportArgumentType]
         organization_id,
-        "Test Night",
+        "Summer Opening",
         start,
         start + timedelta(hours=4),
         by=BY,
@@ -140,12 +140,12 @@ async def _event(tx: object, organization_id: UUID, starts_in: timedelta) -> UUI
 async def house(db: Database, *, places: int = 100_000, card_prefix: str = "SVC") -> House:
     """A fresh organization. Tests share a database and never meet: everything belongs to one organization."""
     async with db.transaction() as tx:
-        organization = await organizations.found(tx, "Test", at=now(), card_prefix=card_prefix)
+        organization = await organizations.found(tx, "Harbour Nights", at=now(), card_prefix=card_prefix)
         await cards.rotate(tx, organization.id, VAULT, by=BY, at=now())
         sign = await cards.signer(tx, organization.id, VAULT)
         event_id = await _event(tx, organization.id, timedelta(hours=1))
         category_id = await events.add_category(
-            tx, organization.id, event_id, "General", Decimal("25.50"), "EUR", places
+            tx, organization.id, event_id, "General", Decimal("25.50"), "EUR", places, by=BY, at=now()
         )
         await events.move(tx, organization.id, event_id, EventStatus.PUBLISHED, by=BY, at=now())
     return House(db, organization, event_id, category_id, sign)

@@ -68,11 +68,11 @@ class Serving:
             self.lines.append(line)
 
 
-def launch(environment: dict[str, str], port: int) -> Serving:
+def launch(environment: dict[str, str], port: int, *options: str) -> Serving:
     """Start `gatepass serve` on this port, without waiting for it."""
-    environment = {**environment, "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}"}
+    environment = {"GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}", **environment}
     return Serving(
-        _start(environment, "serve", "--port", str(port)),
+        _start(environment, "serve", "--port", str(port), *options),
         port,
         metrics_port=int(environment.get("GATEPASS_METRICS_PORT", "0")),
     )
@@ -93,9 +93,9 @@ def _start(environment: dict[str, str], *command: str) -> subprocess.Popen[str]:
     )
 
 
-def serve(environment: dict[str, str], port: int) -> Serving:
+def serve(environment: dict[str, str], port: int, *options: str) -> Serving:
     """Start `gatepass serve` on this port and wait until it is ready."""
-    serving = launch(environment, port)
+    serving = launch(environment, port, *options)
     try:
         wait_until_ready(serving)
     except BaseException:

@@ -8,10 +8,9 @@ from fastapi import Depends, Request
 from gatepass.api.call import UNKNOWN_PATH, Call
 from gatepass.api.gatehouse import Gatehouse
 from gatepass.base.refusals import Overloaded, Refusal, Unavailable
-from gatepass.domain.keys import Caller, DeadKey, InvalidKey, Mode, Scope
+from gatepass.domain.keys import RATES, Caller, DeadKey, InvalidKey, Scope
 from gatepass.domain.limits import Policy, RateLimited, Standing, TooManyFailures
 
-RATES: Final = {Mode.LIVE: (100, 200), Mode.SANDBOX: (25, 50)}
 # A gate's own bucket, so that reads never starve it.
 SCAN: Final = "scan"
 READS: Final = "default"

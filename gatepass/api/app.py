@@ -8,8 +8,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from gatepass import __version__
-from gatepass.api import card, docs, health, public, scan
+from gatepass import __version__, health
+from gatepass.api import card, docs, public, scan
 from gatepass.api.admission import admit, call_of, route_path
 from gatepass.api.errors import InternalError, MethodNotAllowed, NotFound, answer
 from gatepass.api.gatehouse import Gatehouse
@@ -43,6 +43,7 @@ def routes(house: Gatehouse) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.house = house
+    app.state.db = house.db
     app.state.base_path = BASE_PATH
     for router in public.ROUTERS:
         app.include_router(router, prefix=BASE_PATH)

@@ -38,7 +38,7 @@ class Change:
 
         A change that is refused in it leaves nothing behind; reception writes its row then, as for every refusal.
         """
-        async with self.house.db.transaction() as tx:
+        async with self.house.db.transaction(self.call.address) as tx:
             yield tx
             await audit.write(tx, [replace(self.call.audit_row(self.caller), status=status)])
         self.call.audited = True

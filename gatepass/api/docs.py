@@ -3,13 +3,9 @@
 The pages ask nobody but this service. Scalar, which draws them, is vendored in `static/scalar/`.
 """
 
-import gzip
-import hashlib
 import json
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +16,7 @@ from gatepass.api import openapi
 from gatepass.api.admission import House
 from gatepass.api.description.operations import SECURITY
 from gatepass.api.errors import NotFound
+from gatepass.base.assets import FOR_GOOD, SAFE, Asset, packed
 from gatepass.base.settings import BASE_PATH, Settings
 from gatepass.domain.keys import Mode, is_well_formed, mode_of
 
@@ -28,54 +25,13 @@ SCALAR_VERSION: Final = "1.72.1"
 SCALAR: Final = f"scalar-{SCALAR_VERSION}.js"
 OPENAPI: Final = f"{BASE_PATH}/openapi.json"
 
-BRIEFLY: Final = "public, max-age=300"
-# Its name carries its version, so it never changes.
-FOR_GOOD: Final = "public, max-age=31536000, immutable"
-
 # Scalar sets style attributes and adds style elements as it draws; without 'unsafe-inline' it has no layout.
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
     "img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-SAFE: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
 router = APIRouter(include_in_schema=False)
-
-
-@dataclass(frozen=True)
-class Asset:
-    """Something to serve, kept compressed; unpacked for the rare client that asks for it plain."""
-
-    media_type: str
-    packed: bytes
-    caching: str = BRIEFLY
-    policy: str = "default-src 'none'"
-
-    @cached_property
-    def tag(self) -> str:
-        return f'W/"{hashlib.sha256(self.packed).hexdigest()[:32]}"'
-
-    def answer(self, request: Request) -> Response:
-        headers = {
-            **SAFE,
-            "Cache-Control": self.caching,
-            "Content-Security-Policy": self.policy,
-            "ETag": self.tag,
-            "Vary": "Accept-Encoding",
-        }
-        if self.tag in request.headers.get("if-none-match", ""):
-            return Response(status_code=304, headers=headers)
-        if takes_gzip(request.headers.get("accept-encoding", "")):
-            return Response(self.packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=self.media_type)
-        return Response(gzip.decompress(self.packed), headers=headers, media_type=self.media_type)
-
-
-GZIP: Final = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?(?:,|$)", re.IGNORECASE)
-
-
-def takes_gzip(accepted: str) -> bool:
-    found = GZIP.search(accepted)
-    return found is not None and (found[1] is None or found[1].strip("0.") != "")
 
 
 # Plain functions, not coroutines: unpacking four megabytes must not hold up a gate.
@@ -121,13 +77,13 @@ def description(request: Request) -> Response:
 
 @cache
 def _description() -> Asset:
-    return Asset("application/json", _packed(openapi.written()))
+    return Asset("application/json", packed(openapi.written()))
 
 
 @cache
 def _page() -> Asset:
     text = _text("docs.html").replace("{{scalar}}", SCALAR).replace("{{openapi}}", OPENAPI)
-    return Asset("text/html", _packed(text), policy=POLICY)
+    return Asset("text/html", packed(text), policy=POLICY)
 
 
 @cache
@@ -137,7 +93,7 @@ def _scalar() -> Asset:
 
 @cache
 def _small(name: str, media_type: str) -> Asset:
-    return Asset(media_type, _packed(_text(name)))
+    return Asset(media_type, packed(_text(name)))
 
 
 ASSETS: Final[dict[str, Callable[[], Asset]]] = {
@@ -150,7 +106,3 @@ ASSETS: Final[dict[str, Callable[[], Asset]]] = {
 
 def _text(name: str) -> str:
     return (STATIC / name).read_text(encoding="utf-8")
-
-
-def _packed(text: str) -> bytes:
-    return gzip.compress(text.encode(), mtime=0)

@@ -51,7 +51,7 @@ class EventOut(Wire):
     ticket_categories: list[TicketCategoryOut]
 
     @classmethod
-    def of(cls, listing: Listing) -> "EventOut":
+    def of(cls, listing: Listing, public_url: str) -> "EventOut":
         event = listing.event
         return cls(
             id=event.id,
@@ -62,7 +62,7 @@ class EventOut(Wire):
             country=event.country,
             starts_at=event.starts_at,
             ends_at=event.ends_at,
-            cover_url=event.cover_url,
+            cover_url=events.cover_address(event.cover_url, public_url),
             status=event.status,
             ticket_categories=[TicketCategoryOut.of(category) for category in listing.categories],
         )
@@ -85,7 +85,11 @@ async def list_events(
     page, has_more = found[:limit], len(found) > limit
     place = Place(page[-1].event.starts_at, page[-1].event.id) if has_more else None
     cursor = next_page(response, f"{house.settings.base_url}/events", limit, place)
-    return Page(data=[EventOut.of(listing) for listing in page], has_more=has_more, next_cursor=cursor)
+    return Page(
+        data=[EventOut.of(listing, house.settings.public_url) for listing in page],
+        has_more=has_more,
+        next_cursor=cursor,
+    )
 
 
 @router.get("/events/{id}")
@@ -99,7 +103,7 @@ async def event(
     if event_id is None:
         raise EventNotFound
     if caller.mode is Mode.SANDBOX:
-        return Data(data=EventOut.of(sandbox.find(event_id)))
+        return Data(data=EventOut.of(sandbox.find(event_id), house.settings.public_url))
     async with house.db.reading() as tx:
         found = await events.find(tx, caller.organization_id, event_id)
-    return Data(data=EventOut.of(found))
+    return Data(data=EventOut.of(found, house.settings.public_url))

@@ -4,12 +4,9 @@ Pure ASGI: nothing between the server and the endpoints costs more than it must.
 """
 
 import logging
-from collections.abc import Sequence
 from functools import lru_cache
-from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any, Final
 
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gatepass.api.call import Call
 from gatepass.api.errors import InternalError, answer
 from gatepass.api.gatehouse import Gatehouse
+from gatepass.base.address import caller_address
 from gatepass.base.log import logger
-from gatepass.domain.keys import Address
 from gatepass.domain.limits import Policy
 
 RATE_LIMITED: Final = 429
@@ -113,22 +110,3 @@ def _headers_of(call: Call) -> list[tuple[bytes, bytes]]:
 @lru_cache(1024)
 def _policy_header(policy: Policy) -> bytes:
     return policy.header().encode()
-
-
-def caller_address(scope: Scope, trusted: Sequence[IPv4Network | IPv6Network]) -> Address | None:
-    """Who connected; behind a proxy that we trust, the last address in X-Forwarded-For that is not one of ours."""
-    address = _parsed(scope["client"][0]) if scope.get("client") else None
-    if not trusted or address is None:
-        return address
-    hops = [hop.strip() for line in Headers(scope=scope).getlist("x-forwarded-for") for hop in line.split(",")]
-    while hops and address is not None and any(address in network for network in trusted):
-        address = _parsed(hops.pop())
-    return address
-
-
-@lru_cache(4096)
-def _parsed(text: str) -> Address | None:
-    try:
-        return ip_address(text)
-    except ValueError:
-        return None

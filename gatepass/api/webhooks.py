@@ -111,7 +111,9 @@ async def ping_webhook(change: Changing, id: Id) -> Data[DeliveryOut]:
     """Send a ping to this endpoint alone."""
     endpoint_id, caller = webhook_id(id), change.caller
     async with change.transaction(202) as tx:
-        endpoint, delivery = await webhooks.ping(tx, caller.organization_id, caller.mode, endpoint_id, at=change.at)
+        endpoint, delivery = await webhooks.ping(
+            tx, caller.organization_id, caller.mode, endpoint_id, by=change.by, at=change.at
+        )
     return Data(data=DeliveryOut.of(delivery, endpoint))
 
 

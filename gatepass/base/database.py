@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import asyncpg
 from asyncpg.connection import Connection
 
+from gatepass.base.address import Address
 from gatepass.base.refusals import Busy, Overloaded, Unavailable
 
 T = TypeVar("T")
@@ -52,9 +53,11 @@ PASSING_TROUBLE: Final = (
 class Tx:
     """What a verb may do with the database. It cannot commit: the door does."""
 
-    def __init__(self, link: Link, deadline: float) -> None:
+    def __init__(self, link: Link, deadline: float, address: Address | None = None) -> None:
         self._link = link
         self._deadline = deadline
+        # From where somebody asked for what is done here, if somebody did.
+        self.address = address
 
     async def all(self, kind: type[T], sql: LiteralString, *values: object) -> list[T]:
         return [_shaped(kind, row) for row in await self.rows(sql, *values)]
@@ -113,10 +116,10 @@ class Database:
             await self._idle.pop().close(timeout=2)
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncGenerator[Tx, None]:
+    async def transaction(self, address: Address | None = None) -> AsyncGenerator[Tx, None]:
         """A transaction that commits when the block ends and is undone when it raises."""
         async with self._link() as link:
-            tx = Tx(link, self._deadline)
+            tx = Tx(link, self._deadline, address)
             await _within(self._deadline, link, link.execute("BEGIN"))
             try:
                 yield tx

@@ -4,6 +4,7 @@ They are made as the driver makes them: a `uuid.UUID` in C, which a scan, making
 """
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -11,6 +12,8 @@ from asyncpg.pgproto import pgproto
 from uuid_utils import uuid7
 
 REQUEST_PREFIX: Final = "req_"
+REQUEST: Final = re.compile(REQUEST_PREFIX + "([0-9a-f]{32})")
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 CANONICAL: Final = re.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 
@@ -24,6 +27,20 @@ def id_of(raw: bytes) -> UUID:
 
 def request_text(id: UUID) -> str:
     return REQUEST_PREFIX + id.hex
+
+
+def request_id(text: str) -> UUID | None:
+    """The id in `req_…`, as `request_text` writes it."""
+    found = REQUEST.fullmatch(text)
+    return pgproto.UUID(found[1]) if found else None
+
+
+def moment_of(id: UUID) -> datetime | None:
+    """When a UUIDv7 was made, to the millisecond; None for what is no UUIDv7."""
+    try:
+        return EPOCH + timedelta(milliseconds=id.int >> 80) if id.version == 7 else None
+    except OverflowError:
+        return None
 
 
 def strict_uuid(text: str) -> UUID | None:

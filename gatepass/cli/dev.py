@@ -12,6 +12,7 @@ from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Final
+from uuid import UUID
 
 import typer
 import uvicorn
@@ -48,12 +49,12 @@ def dev(
     with ExitStack() as started:
         _provide(started, console, found, bound)
         _migrate(console)
-        settings = _furnish(console, reset=reset)
+        settings, studio = _furnish(console, reset=reset)
         started.enter_context(_working(settings))
         if reload and not check:
-            _welcome(console, settings)
+            _welcome(console, settings, studio)
             _serve_reloading(bound)
-        elif not _serve(console, settings, bound, check=check):
+        elif not _serve(console, settings, studio, bound, check=check):
             raise typer.Exit(WRONG_STATE)
 
 
@@ -87,15 +88,15 @@ def _migrate(console: Console) -> None:
         said.append(f"The schema is at {migrate.bring_up(environment.read())[0]}")
 
 
-def _furnish(console: Console, *, reset: bool) -> Settings:
-    """The settings, with the demo's sandbox key for the documentation to fill in."""
+def _furnish(console: Console, *, reset: bool) -> tuple[Settings, str]:
+    """The settings, with the demo's sandbox key for the documentation to fill in, and a link into the studio."""
     with _step(console, "Making the demo") as said:
         shown, is_new = asyncio.run(keeping.demo_of(environment.read_with_vault(), reset=reset))
         said.append(f"The demo is {'made' if is_new else 'there'}, its keys and cards in {keeping.DEMO}")
     os.environ[variable("docs_key")] = shown["keys"]["sandbox"]
     settings = environment.read()
     keeping.write_environment({"GATEPASS_BASE_URL": settings.base_url, "GATEPASS_API_KEY": shown["keys"]["sandbox"]})
-    return settings
+    return settings, asyncio.run(keeping.studio_link(settings, UUID(shown["organization_id"])))
 
 
 @contextmanager
@@ -120,7 +121,7 @@ async def _work_until(stop: threading.Event, settings: Settings) -> None:
     await worker.run()
 
 
-def _serve(console: Console, settings: Settings, bound: socket.socket, *, check: bool) -> bool:
+def _serve(console: Console, settings: Settings, studio: str, bound: socket.socket, *, check: bool) -> bool:
     """Serve until told to stop, or, for a check, until the first scan is answered; whether all was well."""
     answers: list[int] = []
 
@@ -134,12 +135,13 @@ def _serve(console: Console, settings: Settings, bound: socket.socket, *, check:
             server.should_exit = True
 
     def ready() -> None:
-        _welcome(console, settings)
+        _welcome(console, settings, studio)
         if check:
             threading.Thread(target=first_scan).start()
 
     with _step(console, "Opening the door") as said:
-        server = listening.Server(listening.config(serve.application(settings)), ready)
+        doors = serve.application(settings)
+        server = listening.Server(listening.config(doors), ready, doors.stop)
         said.append("The API is loaded")
     listening.run(server, bound)
     return not check or answers == [200]
@@ -153,10 +155,11 @@ def _serve_reloading(bound: socket.socket) -> None:
     ChangeReload(config, target=uvicorn.Server(config).run, sockets=[bound]).run()
 
 
-def _welcome(console: Console, settings: Settings) -> None:
+def _welcome(console: Console, settings: Settings, studio: str) -> None:
     key = _key(settings)
     console.print(f"\nAPI      {settings.base_url}")
     console.print(f"Docs     {settings.public_url}/docs")
+    console.print(f"Studio   {studio} [dim](signs you in, once)[/dim]")
     console.print(f"Sandbox  {key}")
     console.print(f"\nA first scan to paste ([bold]source {keeping.ENVIRONMENT}[/bold] sets the URL and the key):\n")
     command = trying.scan_command(settings.base_url, key, str(sandbox.EVENT_ID), FIRST_CARD)

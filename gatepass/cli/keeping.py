@@ -9,15 +9,19 @@ from typing import Any, Final
 from uuid import UUID
 
 from gatepass.base import vault
+from gatepass.base.clock import system_clock
 from gatepass.base.settings import Settings
 from gatepass.cli import demo, reaching
-from gatepass.domain import organizations
+from gatepass.domain import organizations, staff
+from gatepass.domain.staff import Role
 
 HOME: Final = Path(".gatepass")
 POSTGRES: Final = HOME / "postgres"
 ENCRYPTION_KEY: Final = HOME / "encryption_key"
 DEMO: Final = HOME / "demo.json"
 ENVIRONMENT: Final = HOME / "dev.env"
+# Who opens the studio on a developer's own machine.
+DEVELOPER: Final = "you@localhost"
 
 
 def encryption_key() -> str:
@@ -43,6 +47,16 @@ async def _kept_demo(settings: Settings) -> dict[str, Any] | None:
         async with reaching.database(settings) as db, db.reading() as tx:
             return kept if await organizations.find(tx, organization_id) else None
     return None
+
+
+async def studio_link(settings: Settings, organization_id: UUID) -> str:
+    """An address that opens the studio of this organization, signed in, once. Passkeys want a name, not a number."""
+    async with reaching.database(settings) as db, db.transaction() as tx:
+        at = system_clock()
+        person = await staff.find_person(tx, DEVELOPER) or await staff.enrol(tx, DEVELOPER, "You", at=at)
+        await staff.join(tx, organization_id, person.id, Role.OWNER, by="gatepass dev", at=at)
+        token = await staff.make_link(tx, person.id, at=at)
+    return f"{settings.public_url.replace('//127.0.0.1', '//localhost')}/studio/link/{token}"
 
 
 def write_environment(variables: Mapping[str, str]) -> None:

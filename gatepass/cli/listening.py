@@ -20,9 +20,12 @@ EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  compare
 class Server(uvicorn.Server):
     """uvicorn's server, which says when it answers."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], stopping: Callable[[], None] = lambda: None
+    ) -> None:
         super().__init__(config)
         self._ready = ready
+        self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
@@ -30,6 +33,10 @@ class Server(uvicorn.Server):
         gc.collect()
         gc.freeze()
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()  # what streams for ever must know, or the goodbye would wait for it
+        await super().shutdown(sockets=sockets)
 
 
 def bind(host: str, port: int) -> socket.socket:

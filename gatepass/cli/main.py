@@ -10,6 +10,8 @@ from gatepass.cli.demo import demo
 from gatepass.cli.dev import dev
 from gatepass.cli.doctor import doctor
 from gatepass.cli.migrate import migrate
+from gatepass.cli.organization import organization
+from gatepass.cli.person import person
 from gatepass.cli.reseal import reseal
 from gatepass.cli.secret import secret
 from gatepass.cli.serve import serve
@@ -32,6 +34,8 @@ app = typer.Typer(
 for panel, commands in PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+for group in (organization, person):
+    app.add_typer(group, rich_help_panel="Let people in")
 
 
 def _say_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so

@@ -47,10 +47,11 @@ async def announce(
         venue=billing.venue,
         city=billing.city,
         country=billing.country,
+        time_zone=TIME_ZONES[billing.country],
     )
     categories = {
         await events.add_category(
-            tx, organization_id, event_id, one.name, one.price, "EUR", capacity, tier=one.tier
+            tx, organization_id, event_id, one.name, one.price, "EUR", capacity, tier=one.tier, by=by, at=at
         ): one
         for one in CATEGORIES
     }
@@ -58,6 +59,8 @@ async def announce(
         await events.move(tx, organization_id, event_id, status, by=by, at=at, reason="as the programme says")
     return event_id, categories
 
+
+TIME_ZONES: Final = {"BE": "Europe/Brussels", "FR": "Europe/Paris"}
 
 CATEGORIES: Final = (
     Category("General", "standard", Decimal("25.50")),

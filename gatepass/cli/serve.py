@@ -1,14 +1,18 @@
-"""`gatepass serve`: the API, one process of it. Run as many as there are cores; they share nothing but PostgreSQL."""
+"""`gatepass serve`: the API and the studio, one process of them.
+
+Run as many as there are cores; they share nothing but PostgreSQL. Where many gates scan, let some processes open
+only one of the two doors, so that no page ever shares a process with a gate.
+"""
 
 from typing import Annotated
 
 import typer
-from starlette.types import ASGIApp
 
 from gatepass import __version__
 from gatepass.base import log
 from gatepass.base.settings import Settings
 from gatepass.cli import environment, listening
+from gatepass.cli.doors import Door, Doors
 
 
 def serve(
@@ -16,8 +20,9 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any that is free.")
     ] = None,
+    only: Annotated[Door | None, typer.Option(help="Open one door; without this, both.")] = None,
 ) -> None:
-    """Serve the API until told to stop."""
+    """Serve the API and the studio until told to stop."""
     settings = environment.read_with_vault(host=host, port=port)
     bound = listening.bind(settings.host, settings.port)
     address = listening.url_of(settings.host, bound)
@@ -25,21 +30,20 @@ def serve(
         settings = settings.model_copy(update={"public_url": address})
     if settings.metrics_port:
         listening.require_free(settings.host, settings.metrics_port, "GATEPASS_METRICS_PORT")
+    doors = application(settings, only)
     server = listening.Server(
-        listening.config(application(settings)),
+        listening.config(doors),
+        stopping=doors.stop,
         ready=lambda: print(f"Gatepass {__version__} listens on {address}", flush=True),
     )
     listening.run(server, bound)
 
 
-def application(settings: Settings) -> ASGIApp:
-    # FastAPI and Alembic take more than a second to import; `gatepass --help` should not wait for them.
-    from gatepass.api.app import create_app  # noqa: PLC0415
-
+def application(settings: Settings, only: Door | None = None) -> Doors:
     log.configure(settings.log_level, settings.log_format)
-    return create_app(settings)
+    return Doors(settings, only)
 
 
-def application_from_environment() -> ASGIApp:
+def application_from_environment() -> Doors:
     """For uvicorn's reloader, which makes the application in a process of its own."""
     return application(environment.read_with_vault())

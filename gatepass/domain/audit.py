@@ -1,16 +1,25 @@
 """The audit of calls: one row for every call made with a known key; never a token, a key or a body.
 
-A scan writes its own row inside `activation.sql`. Everything else is handed to `write`.
+A scan writes its own row inside `activation.sql`. Everything else is handed to `write`. Each scan is a row, so
+this table has no index but its key: lists are read by time, and what is rare is looked for in bounded steps.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from ipaddress import IPv4Address, IPv6Address
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from gatepass.base.database import Tx
+from gatepass.base.database import Address, Tx
+from gatepass.base.ids import moment_of
+from gatepass.base.paging import END, Place
+
+# A page looks through so many calls and no more, however rare what it asks for is.
+LOOKED_THROUGH: Final = 20_000
+# A call gets its time and its id in the same moment; this is for a clock that was put right in between.
+SKEW: Final = timedelta(seconds=1)
+EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MOST_ADDRESSES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +33,57 @@ class Call:
     path: str
     status: int
     code: str | None
-    address: IPv4Address | IPv6Address | None
+    address: Address | None
     duration_us: int
     event_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCall:
+    """A call as it is read again."""
+
+    at: datetime
+    id: UUID
+    mode: str
+    key_id: UUID
+    method: str
+    path: str
+    status: int
+    code: str | None
+    address: Address | None
+    duration_us: int
+    event_id: UUID | None
+    card_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which calls a list shows. Statuses and times from the first, up to and without the second."""
+
+    key_id: UUID | None = None
+    statuses: tuple[int, int] = (0, 1000)
+    code: str | None = None
+    path: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsedFrom:
+    """An address that a key was used from."""
+
+    address: Address | None
+    calls: int
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UsedFor:
+    """An endpoint that a key was used for."""
+
+    method: str
+    path: str
+    calls: int
 
 
 async def write(tx: Tx, calls: Sequence[Call]) -> None:
@@ -48,6 +105,37 @@ async def write(tx: Tx, calls: Sequence[Call]) -> None:
     )
 
 
+async def calls_of(
+    tx: Tx, organization_id: UUID, mode: str, wanted: Wanted, *, after: Place | None = None, limit: int
+) -> tuple[list[LoggedCall], Place | None]:
+    """Calls, newest first, and where the next page begins. A page may be short, and not the last."""
+    place = after or (END if wanted.until is None else Place(wanted.until, UUID(int=0)))
+    here = (organization_id, place.at, place.id, wanted.since or EARLIEST)
+    asked = (mode, wanted.key_id, *wanted.statuses, wanted.code, wanted.path)
+    found = await tx.all(LoggedCall, PAGE, *here, *asked, LOOKED_THROUGH, limit + 1)
+    if len(found) > limit:
+        return found[:limit], Place(found[limit - 1].at, found[limit - 1].id)
+    return found, await tx.one(Place, LAST_LOOKED_AT, *here, LOOKED_THROUGH - 1)
+
+
+async def find_call(tx: Tx, organization_id: UUID, request_id: UUID) -> LoggedCall | None:
+    """By the request id, in either mode. The time in the id says where to look."""
+    moment = moment_of(request_id)
+    if moment is None:
+        return None
+    return await tx.one(LoggedCall, FIND, organization_id, moment - SKEW, moment + SKEW, request_id)
+
+
+async def used_from(tx: Tx, organization_id: UUID, key_id: UUID, *, since: datetime) -> list[UsedFrom]:
+    """Where a key was used from since then, the latest first; as far as the last calls of all keys tell."""
+    return await tx.all(UsedFrom, USED_FROM, organization_id, since, key_id, LOOKED_THROUGH, MOST_ADDRESSES)
+
+
+async def used_for(tx: Tx, organization_id: UUID, key_id: UUID, *, since: datetime) -> list[UsedFor]:
+    """What a key was used for since then; as far as the last calls of all keys tell."""
+    return await tx.all(UsedFor, USED_FOR, organization_id, since, key_id, LOOKED_THROUGH)
+
+
 WRITE: Final = """
     INSERT INTO audit (organization_id, at, id, mode, key_id, method, path, status, code, address, duration_us,
                        event_id)
@@ -55,4 +143,73 @@ WRITE: Final = """
       FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[],
                   $8::smallint[], $9::text[], $10::inet[], $11::integer[], $12::uuid[])
     ON CONFLICT DO NOTHING
+"""
+
+PAGE: Final = """
+    SELECT *
+      FROM (SELECT a.at, a.id, a.mode, a.key_id, a.method, a.path, a.status, a.code, a.address, a.duration_us,
+                   a.event_id, a.card_id
+              FROM audit a
+             WHERE a.organization_id = $1
+               AND a.at <= $2
+               AND (a.at, a.id) < ($2, $3)
+               AND a.at >= $4
+             ORDER BY a.at DESC, a.id DESC
+             LIMIT $11) looked
+     WHERE looked.mode = $5
+       AND ($6::uuid IS NULL OR looked.key_id = $6)
+       AND looked.status >= $7
+       AND looked.status < $8
+       AND ($9::text IS NULL OR looked.code = $9)
+       AND ($10::text IS NULL OR looked.path = $10)
+     ORDER BY looked.at DESC, looked.id DESC
+     LIMIT $12
+"""
+
+LAST_LOOKED_AT: Final = """
+    SELECT a.at, a.id
+      FROM audit a
+     WHERE a.organization_id = $1
+       AND a.at <= $2
+       AND (a.at, a.id) < ($2, $3)
+       AND a.at >= $4
+     ORDER BY a.at DESC, a.id DESC
+    OFFSET $5
+     LIMIT 1
+"""
+
+FIND: Final = """
+    SELECT at, id, mode, key_id, method, path, status, code, address, duration_us, event_id, card_id
+      FROM audit
+     WHERE organization_id = $1
+       AND at BETWEEN $2 AND $3
+       AND id = $4
+     LIMIT 1
+"""
+
+USED_FROM: Final = """
+    SELECT looked.address, count(*) AS calls, max(looked.at) AS last_at
+      FROM (SELECT a.address, a.at, a.key_id
+              FROM audit a
+             WHERE a.organization_id = $1
+               AND a.at >= $2
+             ORDER BY a.at DESC, a.id DESC
+             LIMIT $4) looked
+     WHERE looked.key_id = $3
+     GROUP BY looked.address
+     ORDER BY last_at DESC
+     LIMIT $5
+"""
+
+USED_FOR: Final = """
+    SELECT looked.method, looked.path, count(*) AS calls
+      FROM (SELECT a.method, a.path, a.at, a.key_id
+              FROM audit a
+             WHERE a.organization_id = $1
+               AND a.at >= $2
+             ORDER BY a.at DESC, a.id DESC
+             LIMIT $4) looked
+     WHERE looked.key_id = $3
+     GROUP BY looked.method, looked.path
+     ORDER BY calls DESC
 """

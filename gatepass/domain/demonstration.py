@@ -96,11 +96,18 @@ CLEAR_SOME_CARDS: Final = """
 
 # Every tenant table, what refers to another first. A test compares this with the schema.
 CLEAR: Final[dict[str, LiteralString]] = {
+    "import_key": "DELETE FROM import_key WHERE organization_id = $1",
+    "import_row": "DELETE FROM import_row WHERE organization_id = $1",
+    "import": "DELETE FROM import WHERE organization_id = $1",
+    "ticket_reference": "DELETE FROM ticket_reference WHERE organization_id = $1",
     "ticket": "DELETE FROM ticket WHERE organization_id = $1",
     "card_holder": "DELETE FROM card_holder WHERE organization_id = $1",
     "card": "DELETE FROM card WHERE organization_id = $1",
     "ticket_category": "DELETE FROM ticket_category WHERE organization_id = $1",
+    "event_cover": "DELETE FROM event_cover WHERE organization_id = $1",
     "event": "DELETE FROM event WHERE organization_id = $1",
+    "invitation": "DELETE FROM invitation WHERE organization_id = $1",
+    "member": "DELETE FROM member WHERE organization_id = $1",
     "signing_key": "DELETE FROM signing_key WHERE organization_id = $1",
     "api_key": "DELETE FROM api_key WHERE organization_id = $1",
     "idempotency": "DELETE FROM idempotency WHERE organization_id = $1",

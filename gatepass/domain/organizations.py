@@ -8,6 +8,9 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
 from gatepass.base.wire_name import CARD_PREFIX
+from gatepass.domain import changes
+
+SUBJECT: Final = "organization"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,23 @@ async def find(tx: Tx, organization_id: UUID) -> Organization | None:
     return await tx.one(Organization, FIND, organization_id)
 
 
+async def rename(tx: Tx, organization_id: UUID, name: str, *, by: str, at: datetime) -> None:
+    was = await tx.value(LOCK_NAME, organization_id)
+    if was != name and await tx.run(RENAME, organization_id, name):
+        await changes.note(
+            tx, organization_id, SUBJECT, organization_id, "renamed", by=by, at=at, was=was, becomes=name
+        )
+
+
+async def choose_card_prefix(tx: Tx, organization_id: UUID, prefix: str, *, by: str, at: datetime) -> None:
+    """New cards begin with this. Those that are out keep their numbers and go on working."""
+    was = await tx.value(LOCK_PREFIX, organization_id)
+    if was != prefix and await tx.run(CHOOSE_PREFIX, organization_id, prefix):
+        await changes.note(
+            tx, organization_id, SUBJECT, organization_id, "card prefix chosen", by=by, at=at, was=was, becomes=prefix
+        )
+
+
 FOUND: Final = """
     INSERT INTO organization (id, name, card_prefix, demo, created_at)
     VALUES ($1, $2, $3, $4, $5)
@@ -36,5 +56,22 @@ FOUND: Final = """
 FIND: Final = """
     SELECT id, name, card_prefix
       FROM organization
+     WHERE id = $1
+"""
+
+# Rows that only refer to the organization do not wait for these locks.
+LOCK_NAME: Final = "SELECT name FROM organization WHERE id = $1 FOR NO KEY UPDATE"
+
+RENAME: Final = """
+    UPDATE organization
+       SET name = $2
+     WHERE id = $1
+"""
+
+LOCK_PREFIX: Final = "SELECT card_prefix FROM organization WHERE id = $1 FOR NO KEY UPDATE"
+
+CHOOSE_PREFIX: Final = """
+    UPDATE organization
+       SET card_prefix = $2
      WHERE id = $1
 """

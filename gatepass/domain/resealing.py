@@ -15,6 +15,7 @@ from gatepass.base.database import Database
 from gatepass.base.refusals import Busy
 from gatepass.base.vault import Vault, VaultLocked
 from gatepass.domain.cards.signing import private_key_context
+from gatepass.domain.staff.one_time_code import seed_context
 from gatepass.domain.webhooks.secrets import secret_context
 
 # Few enough that nobody waits noticeably for the rows of one page.
@@ -42,7 +43,9 @@ class Sealed:
 
 
 class _Key(NamedTuple):
-    organization_id: UUID
+    """`owner_id` is the organization, or the person, whose secret it is."""
+
+    owner_id: UUID
     id: UUID
 
 
@@ -116,18 +119,18 @@ async def _read(db: Database, vault: Vault, column: _Column, after: _Key) -> _Pa
     async with db.reading() as tx:
         rows = await tx.rows(column.page, *after, BATCH)
     page = _Page()
-    for organization_id, id, box in rows:
+    for owner_id, id, box in rows:
         try:
-            secret = vault.open(box, column.context(organization_id, id))
+            secret = vault.open(box, column.context(owner_id, id))
         except VaultLocked:
             page.unopened.append(Row(column.table, id))
             continue
         if vault.is_current(box):
             page.current += 1
         else:
-            page.older.append(_Older(_Key(organization_id, id), box, secret))
+            page.older.append(_Older(_Key(owner_id, id), box, secret))
     if len(rows) == BATCH:
-        page.last = _Key(rows[-1]["organization_id"], rows[-1]["id"])
+        page.last = _Key(*rows[-1][:2])
     return page
 
 
@@ -137,7 +140,7 @@ async def _replace(db: Database, vault: Vault, column: _Column, older: Sequence[
         await tx.run(BRIEFLY)
         return await tx.run(
             column.replace,
-            [one.key.organization_id for one in older],
+            [one.key.owner_id for one in older],
             [one.key.id for one in older],
             [one.box for one in older],
             [vault.seal(one.secret, column.context(*one.key)) for one in older],
@@ -204,9 +207,27 @@ REPLACE_SECRETS: Final = """
        AND e.sealed_secret = n.was
 """
 
+SEEDS: Final = """
+    SELECT person_id, id, sealed_seed AS box
+      FROM one_time_code
+     WHERE (person_id, id) > ($1, $2)
+     ORDER BY person_id, id
+     LIMIT $3
+"""
+
+REPLACE_SEEDS: Final = """
+    UPDATE one_time_code c
+       SET sealed_seed = n.box
+      FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) AS n (person_id, id, was, box)
+     WHERE c.person_id = n.person_id
+       AND c.id = n.id
+       AND c.sealed_seed = n.was
+"""
+
 # A new secret takes the place of the old one when that is retired. Read in this order, none slips past.
 COLUMNS: Final = (
     _Column("signing_key", PRIVATE_KEYS, REPLACE_PRIVATE_KEYS, private_key_context),
     _Column("webhook_endpoint", NEW_SECRETS, REPLACE_NEW_SECRETS, secret_context),
     _Column("webhook_endpoint", SECRETS, REPLACE_SECRETS, secret_context),
+    _Column("one_time_code", SEEDS, REPLACE_SEEDS, seed_context),
 )

@@ -67,6 +67,7 @@ LISTING: Final = Listing(
         ends_at=datetime(2030, 6, 15, 23, tzinfo=UTC),
         cover_url=None,
         status=EventStatus.PUBLISHED,
+        time_zone="Europe/Brussels",
     ),
     [
         TicketCategory(_id(0xCA1), EVENT_ID, "General", "standard", 2550, "EUR", 1000, 400),

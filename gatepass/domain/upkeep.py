@@ -11,7 +11,8 @@ from typing import Final
 
 from gatepass.base.database import Database, Tx
 from gatepass.base.refusals import Unavailable
-from gatepass.domain import events, tickets
+from gatepass.domain import events, imports, tickets
+from gatepass.domain.staff import forgetting
 from gatepass.domain.webhooks import backlog, replays
 
 HISTORIES: Final = ("scan", "audit", "change", "webhook_event", "webhook_delivery", "webhook_attempt")
@@ -29,6 +30,8 @@ class Done:
     webhooks_replayed: int = 0
     webhooks_set_aside: int = 0
     webhooks_expired: int = 0
+    import_rows_swept: int = 0
+    sessions_forgotten: int = 0
     put_off: int = 0
 
 
@@ -42,6 +45,8 @@ async def keep(db: Database, *, at: datetime) -> Done:
     async with db.transaction() as tx:
         done.events_ended = await events.end_past(tx, at=at)
     done.webhooks_expired += await _all(db, lambda tx: backlog.expire_some(tx, at=at))
+    done.import_rows_swept += await _all(db, lambda tx: imports.sweep_some(tx, at=at))
+    done.sessions_forgotten += await _all(db, lambda tx: forgetting.forget_some(tx, at=at))
     await follow_up(db, at=at, done=done)
     return done
 
@@ -54,6 +59,18 @@ async def follow_up(db: Database, *, at: datetime, done: Done | None = None) -> 
     await _all(db, lambda tx: backlog.drop_some_of_deleted(tx, at=at))
     done.webhooks_replayed += await _all(db, lambda tx: replays.advance_some(tx, at=at))
     return done
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long a history is kept."""
+
+    name: str
+    keep: timedelta
+
+
+async def retentions(tx: Tx) -> list[Retention]:
+    return await tx.all(Retention, RETENTIONS)
 
 
 @asynccontextmanager
@@ -117,6 +134,8 @@ async def _all(db: Database, some: Callable[[Tx], Awaitable[int]]) -> int:
 BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'"
 
 TAKE_TURN: Final = "SELECT pg_try_advisory_xact_lock(hashtext('upkeep'))"
+
+RETENTIONS: Final = "SELECT name, keep FROM history ORDER BY keep DESC, name"
 
 MAKE_PARTITION: Final = "SELECT make_missing_partition($1, $2)"
 

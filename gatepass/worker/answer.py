@@ -12,7 +12,7 @@ from typing import Final
 
 from aiohttp.client_proto import ResponseHandler
 
-from gatepass.worker.progress import Progress
+from gatepass.domain.webhooks.progress import Progress
 
 # What is read of a body. More than that does no harm to a receiver: its status counts, its connection ends.
 LARGEST_BODY: Final = 16 * 1024

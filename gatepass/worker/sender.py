@@ -26,10 +26,19 @@ from gatepass.base.clock import Clock, system_clock
 from gatepass.base.log import logger
 from gatepass.base.refusals import InvalidRequest
 from gatepass.domain.webhooks.attempt import Attempt, AttemptError
-from gatepass.domain.webhooks.destination import Address, require_allowed
+from gatepass.domain.webhooks.destination import require_allowed
+from gatepass.domain.webhooks.guard import (
+    Allows,
+    GuardedResolver,
+    GuardedSockets,
+    Lookup,
+    NotAllowed,
+    anywhere,
+    is_elsewhere,
+    verifying_tls,
+)
+from gatepass.domain.webhooks.progress import PROGRESS, Progress
 from gatepass.worker.answer import LARGEST_BODY, LARGEST_LINE, Answer, BadAnswer, retry_after, text
-from gatepass.worker.guard import Allows, GuardedResolver, GuardedSockets, Lookup, NotAllowed, is_elsewhere
-from gatepass.worker.progress import PROGRESS, Progress
 
 # A claim lasts longer than this, so that no message is in two hands.
 DEADLINE: Final = 15.0
@@ -61,7 +70,7 @@ class Sender:
         allows: Allows | None = None,
         deadline: float = DEADLINE,
     ) -> None:
-        allows = allows or (_anywhere if allow_private else is_elsewhere)
+        allows = allows or (anywhere if allow_private else is_elsewhere)
         self._clock = clock
         self._deadline = deadline
         self._destination = lru_cache(URLS)(partial(_destination, allow_private=allow_private))
@@ -143,18 +152,6 @@ class Destination(NamedTuple):
 
     request: aiohttp.ClientRequest
     head: bytes
-
-
-def verifying_tls() -> ssl.SSLContext:
-    """TLS 1.2 or newer, checked against what this machine trusts, or what SSL_CERT_FILE names."""
-    context = ssl.create_default_context()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    return context
-
-
-def _anywhere(_address: Address) -> bool:
-    return True
 
 
 def _destination(url: str, *, allow_private: bool) -> Destination:

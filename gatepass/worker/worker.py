@@ -20,6 +20,7 @@ from gatepass.domain.webhooks import queue
 from gatepass.domain.webhooks.queue import LEASE, Claimed, Result, State
 from gatepass.worker.chores import Chores
 from gatepass.worker.delivery import Delivery, healths, strains
+from gatepass.worker.importing import Importing
 from gatepass.worker.metrics import Metrics
 from gatepass.worker.recorder import Recorder
 from gatepass.worker.sender import DEADLINE, Sender
@@ -55,6 +56,7 @@ class Worker:
         self._sender = sender or Sender(allow_private=settings.webhook_allow_private, clock=clock)
         self._delivery = Delivery(self._sender, settings.vault(), clock)
         self._chores = Chores(self._db, self.metrics, clock)
+        self._importing = Importing(self._db, clock)
         self._delivered = self.metrics.attempts.labels("delivered")
         self._recorder = Recorder(self._recorded, self.metrics.lapsed.inc, self._monotonic)
         self._windows = Windows(self._monotonic)
@@ -74,7 +76,7 @@ class Worker:
         """Until told to stop."""
         port = self._settings.worker_metrics_port
         server = self.metrics.serve(self._settings.host, port) if port else None
-        chores = asyncio.create_task(self._chores.keep_doing())
+        besides = [asyncio.create_task(one.keep_doing()) for one in (self._chores, self._importing)]
         try:
             await self._keep_claiming()
             await self._give_back()
@@ -84,9 +86,9 @@ class Worker:
                 await asyncio.wait(self._under_way)
             await self._recorder.drain()
         finally:
-            chores.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await chores
+            for task in besides:
+                task.cancel()
+            await asyncio.gather(*besides, return_exceptions=True)
             await self._sender.close()
             await self._db.close()
             if server is not None:

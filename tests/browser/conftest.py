@@ -1,13 +1,17 @@
 """A real browser for the session, and visits with it."""
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
 
+from tests import make
+from tests.browser.studio import Stack
 from tests.browser.visiting import DESKTOP, TELL_VIOLATIONS, Colours, Visit, Visitor
+from tests.postgres import free_port
+from tests.serving import launch_worker, serve
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 QUIET = [
@@ -34,8 +38,8 @@ async def visit(browser: Browser) -> AsyncGenerator[Visitor]:
     """Pages of their own, in light or dark, wide or narrow; closed when the test ends."""
     contexts: list[BrowserContext] = []
 
-    async def opened(*, colours: Colours = "light", viewport: ViewportSize = DESKTOP) -> Visit:
-        context = await browser.new_context(color_scheme=colours, viewport=viewport)
+    async def opened(*, colours: Colours = "light", viewport: ViewportSize = DESKTOP, javascript: bool = True) -> Visit:
+        context = await browser.new_context(color_scheme=colours, viewport=viewport, java_script_enabled=javascript)
         contexts.append(context)
         await context.add_init_script(TELL_VIOLATIONS)
         return Visit(await context.new_page())
@@ -55,3 +59,19 @@ async def page(visit: Visitor) -> Page:
 def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where pictures of the pages go; pytest keeps those of the last three runs."""
     return tmp_path_factory.mktemp("screenshots")
+
+
+@pytest.fixture(scope="session")
+def stack(settings_env: dict[str, str]) -> Generator[Stack]:
+    """A real `gatepass serve` with both doors, and a real worker, on the test database."""
+    port = free_port()
+    environment = {
+        **settings_env,
+        "GATEPASS_ENCRYPTION_KEYS": make.KEY,
+        "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
+        "GATEPASS_PUBLIC_URL": f"http://localhost:{port}",
+    }
+    started = Stack(serve(environment, port), launch_worker(environment))
+    yield started
+    started.worker.stop()
+    started.serving.stop()

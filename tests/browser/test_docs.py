@@ -7,9 +7,9 @@ import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
 from gatepass.api.description.operations import NOTES
-from gatepass.api.description.webhooks import MESSAGES
 from gatepass.base.database import Database
 from gatepass.domain.keys import Mode
+from gatepass.domain.message_catalogue import MESSAGES
 from tests import make
 from tests.browser.visiting import DESKTOP, PHONE, Colours, Visitor
 from tests.postgres import free_port

@@ -28,10 +28,15 @@ class Visit:
         self.page.on("request", self._requested)
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.complaints.append(f"uncaught: {error}"))
-        self.page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+        self.page.on("requestfailed", self._failed)
 
     def _requested(self, request: Request) -> None:
         self.requests.append(request.url)
+
+    def _failed(self, request: Request) -> None:
+        # Who goes on to the next page drops what the last one was still loading.
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"failed: {request.url} {request.failure}")
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):

@@ -13,6 +13,8 @@ import pytest
 from gatepass.base.vault import new_key
 from tests.cli.command import Command, line_with
 
+pytestmark = pytest.mark.slow
+
 GONE_WITHIN = 20.0
 
 

@@ -10,6 +10,8 @@ from gatepass.domain.resealing import Row, Sealed
 from tests.cli.command import Command
 from tests.postgres import free_port
 
+pytestmark = pytest.mark.slow
+
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 LOST = Row("signing_key", UUID(int=1))
 

@@ -2,7 +2,19 @@ from gatepass import __version__
 from gatepass.base.vault import Vault
 from tests.cli.command import Command
 
-COMMANDS = ("dev", "demo", "doctor", "serve", "worker", "migrate", "upkeep", "secret", "reseal")
+COMMANDS = (
+    "dev",
+    "demo",
+    "doctor",
+    "serve",
+    "worker",
+    "migrate",
+    "upkeep",
+    "secret",
+    "reseal",
+    "organization",
+    "person",
+)
 
 
 def test_help_names_every_command(gatepass: Command) -> None:

@@ -564,7 +564,7 @@ class Turnstile(RuleBasedStateMachine):
             event_id = await events.create(tx, self.id, "Night", at, ends_at, by=BY, at=at)
             for name, tier, total in (("General", "standard", places), ("VIP", "vip", 1)):
                 category_id = await events.add_category(
-                    tx, self.id, event_id, name, Decimal(10), "EUR", total, tier=tier
+                    tx, self.id, event_id, name, Decimal(10), "EUR", total, tier=tier, by=BY, at=at
                 )
                 self.model.categories[category_id] = ModelCategory(name, tier, total)
                 made.append(category_id)

@@ -13,8 +13,9 @@ from gatepass.base.database import Database
 from gatepass.base.ids import new_id
 from gatepass.base.refusals import Busy
 from gatepass.base.vault import Vault, new_key
-from gatepass.domain import cards, resealing
+from gatepass.domain import cards, resealing, staff
 from gatepass.domain.resealing import BATCH, COLUMNS, Row, Sealed, examine, reseal
+from gatepass.domain.staff import one_time_code
 from gatepass.migrations import runner
 from tests import make, sealing
 from tests.postgres import Cluster
@@ -129,6 +130,16 @@ async def test_what_no_key_opens_is_named_and_left_and_the_rest_is_resealed(
     assert await reseal(fresh, DURING) == Sealed(current=2, resealed=2, unopened=unopened)
     left = [row for row in await everything(fresh) if row in before]
     assert [id for id, *_ in left] == sorted([lost, elsewhere])
+
+
+async def test_one_time_codes_work_without_the_old_key(fresh: Database) -> None:
+    async with fresh.transaction() as tx:
+        person = await staff.enrol(tx, "ada@example.org", "Ada", at=make.now())
+        begun = await one_time_code.begin_codes(tx, person.id, person.email, BEFORE, at=make.now())
+    assert await reseal(fresh, DURING) == Sealed(current=1, resealed=1)
+    assert await examine(fresh, AFTER) == Sealed(current=1)
+    async with fresh.transaction() as tx:
+        assert await one_time_code.pending_enrolment(tx, person.id, person.email, AFTER) == begun
 
 
 async def test_every_column_with_sealed_secrets_is_looked_at(fresh: Database) -> None:

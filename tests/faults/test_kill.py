@@ -22,6 +22,8 @@ from tests.serving import Serving, serve
 pytestmark = pytest.mark.slow
 
 SCANS = 200
+# Answers come in batches: all of the last one may be out before the process dies of its first. Then it is no kill.
+TRIES = 5
 # The kill comes with the n-th activation: at the first, in full flow, and when only stragglers are left.
 MOMENTS = (1, 10, 60, 100, 130, 160, 190)
 
@@ -62,14 +64,23 @@ async def scan_as_told(line: Line, house: House, number: str) -> Answer:
         assert answer.headers["x-svc-should-retry"] == "true"
 
 
+async def killed_in_time(settings_env: dict[str, str], house: House, key: str, moment: int) -> tuple[list[str], Round]:
+    """The cards, and a round in which some of them were left without an answer."""
+    for _ in range(TRIES):
+        numbers = await load(house, SCANS)
+        victim = await asyncio.to_thread(serve, settings_env, free_port())
+        done = await scan_until_killed(victim, house, numbers, key, moment)
+        if done.unanswered:
+            return numbers, done
+    raise AssertionError("the process outlived its work: kill it sooner")
+
+
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_what_was_answered_is_kept_and_the_rest_is_found_out(
     pair: Pair, settings_env: dict[str, str], house: House, moment: int
 ) -> None:
-    numbers, key = await load(house, SCANS), (await house.key()).text
-    victim = await asyncio.to_thread(serve, settings_env, free_port())
-    before = await scan_until_killed(victim, house, numbers, key, moment)
-    assert before.unanswered, "the process outlived its work: kill it sooner"
+    key = (await house.key()).text
+    numbers, before = await killed_in_time(settings_env, house, key, moment)
     assert len(before.told) + len(before.unanswered) == SCANS
 
     at_once = await books(house)

@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 
 from gatepass.domain.webhooks.destination import is_public
-from gatepass.worker.guard import NOBODY, _binds_to_anything, is_own
+from gatepass.domain.webhooks.guard import NOBODY, _binds_to_anything, is_own
 from gatepass.worker.sender import Sender
 
 ADDRESS = "93.184.216.34"

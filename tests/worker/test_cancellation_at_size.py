@@ -28,7 +28,9 @@ async def test_a_cancelled_event_of_100_000_tickets_holds_up_no_gate(own: Databa
     )
     event_id = await house.event()
     async with own.transaction() as tx:
-        category = await events.add_category(tx, house.id, event_id, "All", Decimal(1), "EUR", TICKETS)
+        category = await events.add_category(
+            tx, house.id, event_id, "All", Decimal(1), "EUR", TICKETS, by=make.BY, at=make.now()
+        )
         await tickets.load(tx, house.id, event_id, [category], TICKETS, prefix="SVC", at=make.now(), first_serial=0)
     waiting = [await gate(house, retry_key=None) for _ in range(300)]
     await house.move_event(event_id, EventStatus.CANCELLED)

@@ -24,8 +24,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from gatepass.domain.webhooks.attempt import Attempt, AttemptError
 from gatepass.domain.webhooks.destination import Address, is_public
-from gatepass.worker.guard import NOBODY, Allows, GuardedResolver, GuardedSockets, Lookup, NotAllowed, is_own
-from gatepass.worker.progress import PROGRESS, Progress
+from gatepass.domain.webhooks.guard import NOBODY, Allows, GuardedResolver, GuardedSockets, Lookup, NotAllowed, is_own
+from gatepass.domain.webhooks.progress import PROGRESS, Progress
 from gatepass.worker.sender import Sender
 
 PORT = 8443

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 
 from gatepass import __version__
 from gatepass.domain.webhooks.attempt import Attempt, AttemptError
+from gatepass.domain.webhooks.guard import verifying_tls
 from gatepass.worker.answer import HEAD, LARGEST_BODY, retry_after, text
-from gatepass.worker.sender import Sender, verifying_tls
+from gatepass.worker.sender import Sender
 from tests.postgres import free_port
 from tests.receivers import Answer, Authority, Behaviour, Received, authority, hang, receiving, reset, status
 

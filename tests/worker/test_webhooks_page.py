@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from gatepass.api.description.webhooks import MESSAGES
 from gatepass.base.database import Database
 from gatepass.domain.keys import Mode
+from gatepass.domain.message_catalogue import MESSAGES
 from gatepass.domain.webhooks import EndpointStatus, PausedReason, signature
 from gatepass.domain.webhooks.schedule import DELAYS
 from gatepass.domain.webhooks.signature import Secrets

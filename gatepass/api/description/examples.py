@@ -13,10 +13,11 @@ from gatepass.api.wire import Data, Page, written_cursor
 from gatepass.base.clock import rfc3339
 from gatepass.base.paging import Place
 from gatepass.base.refusals import Refusal
-from gatepass.base.wire_name import CARD_PREFIX, TOKEN_PREFIX
+from gatepass.base.wire_name import TOKEN_PREFIX
 from gatepass.domain import sandbox
-from gatepass.domain.cards import PublicKey, written
+from gatepass.domain.cards import PublicKey
 from gatepass.domain.cards.token import sign
+from gatepass.domain.message_catalogue import CARD_NUMBER
 from gatepass.domain.tickets import AlreadyActivated
 
 Json = dict[str, Any]
@@ -24,10 +25,9 @@ Json = dict[str, Any]
 # Everybody knows this private key; it only makes the example token verify with the example public key.
 EXAMPLE_KEY: Final = SigningKey(bytes(32))
 EXAMPLE_KEY_ID: Final = sandbox.CARD_IDS["TEST_VALID"]
-CARD_NUMBER: Final = written(CARD_PREFIX, 12345678901)
 TOKEN: Final = sign(CARD_NUMBER, datetime(2030, 6, 16, tzinfo=UTC), EXAMPLE_KEY)
 CURSOR: Final = written_cursor(Place(sandbox.LISTING.event.starts_at, sandbox.EVENT_ID))
-EVENT: Final = EventOut.of(sandbox.LISTING)
+EVENT: Final = EventOut.of(sandbox.LISTING, "")
 
 
 def example(summary: str, value: object) -> Json:

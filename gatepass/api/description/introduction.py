@@ -2,14 +2,13 @@
 
 from typing import Final
 
-from gatepass.api.admission import RATES
 from gatepass.api.description.answers import EVERYWHERE
 from gatepass.api.description.operations import NOTES
 from gatepass.api.errors import SANDBOX_STATUS, STATUS, MethodNotAllowed, NotFound
 from gatepass.base.refusals import Refusal
 from gatepass.base.wire_name import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX, SHOULD_RETRY_HEADER, TOKEN_PREFIX
 from gatepass.domain import sandbox
-from gatepass.domain.keys import Mode, Scope
+from gatepass.domain.keys import RATES, Mode, Scope
 from gatepass.domain.tickets import ACTIVATED
 from gatepass.domain.tickets.activation import REFUSALS
 

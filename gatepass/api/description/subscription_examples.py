@@ -7,21 +7,20 @@ from uuid import UUID
 import msgspec
 from pydantic import BaseModel
 
-from gatepass.api.description import webhooks
 from gatepass.api.description.examples import example
 from gatepass.api.webhook import NewWebhookOut, RotatedWebhookOut, WebhookOut
 from gatepass.api.webhook_deliveries import AttemptOut, DeliveryDetailOut, DeliveryOut
 from gatepass.api.webhook_replays import ReplayCountOut, ReplayOut
 from gatepass.api.wire import Data, Page, packed
 from gatepass.base.clock import rfc3339
-from gatepass.domain import sandbox
+from gatepass.domain import message_catalogue, sandbox
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import AttemptMade, Delivery, Endpoint, EndpointStatus, MessageType, Replay
 from gatepass.domain.webhooks.queue import State
 
 Json = dict[str, Any]
 
-ID: Final = UUID(webhooks.AN_ID)
+ID: Final = UUID(message_catalogue.AN_ID)
 AT: Final = sandbox.LISTING.event.starts_at
 DAY: Final = timedelta(days=1)
 URL: Final = "https://tickets.example.com/gatepass"
@@ -101,7 +100,7 @@ REPLAY: Final = Replay(
     created_at=AT,
     ended_at=None,
 )
-MESSAGE: Final = webhooks.example_of(webhooks.MESSAGES[0])
+MESSAGE: Final = message_catalogue.example_of(message_catalogue.MESSAGES[0])
 
 
 def _data(summary: str, model: BaseModel) -> Json:

@@ -1,11 +1,8 @@
 """The messages: what subscribers are sent, and how they know that it is from us."""
 
-from dataclasses import dataclass
 from typing import Any, Final
 
-from gatepass.api.description.examples import CARD_NUMBER
 from gatepass.api.description.schemas import ref
-from gatepass.base.clock import rfc3339
 from gatepass.base.wire_name import (
     ATTEMPT_HEADER,
     DELIVERY_HEADER,
@@ -15,103 +12,22 @@ from gatepass.base.wire_name import (
     SIGNATURE_HEADER,
 )
 from gatepass.domain import sandbox
-from gatepass.domain.tickets import IdempotencyKeyReused
-from gatepass.domain.tickets.activation import REFUSALS
-from gatepass.domain.webhooks import MessageType
-from gatepass.domain.webhooks.message import PREFIX
+from gatepass.domain.message_catalogue import (
+    AN_ID,
+    CARD_STATUS,
+    ID,
+    MESSAGE_ID,
+    MESSAGES,
+    TEXT,
+    Json,
+    MessageKind,
+    example_of,
+    schema_of,
+)
 
-Json = dict[str, Any]
+SECONDS: Final = int(sandbox.LISTING.event.starts_at.timestamp())
 
 TAG: Final = "Messages"
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One type of message: `fields` is its data, a schema and an example for each."""
-
-    type: MessageType
-    schema_name: str
-    description: str
-    fields: dict[str, tuple[Json, Any]]
-
-
-ID: Final[Json] = {"type": "string", "format": "uuid"}
-TIME: Final[Json] = {"type": "string", "format": "date-time", "description": "RFC 3339, in UTC."}
-TEXT: Final[Json] = {"type": "string"}
-MAYBE_TEXT: Final[Json] = {"type": ["string", "null"]}
-MAYBE_TIME: Final[Json] = {**TIME, "type": ["string", "null"]}
-
-AT: Final = rfc3339(sandbox.LISTING.event.starts_at)
-SECONDS: Final = int(sandbox.LISTING.event.starts_at.timestamp())
-AN_ID: Final = "0197a3c2-8d41-7c06-9b1e-5a2f7d3c4e10"
-MESSAGE_ID: Final = PREFIX + AN_ID.replace("-", "")
-EVENT: Final = (ID, str(sandbox.EVENT_ID))
-CARD: Final = (TEXT, CARD_NUMBER)
-TICKET: Final = (ID, str(sandbox.CARDS["TEST_VALID"].ticket_id))
-
-DENIALS: Final = [code for code in REFUSALS if code != IdempotencyKeyReused.code]
-
-MESSAGES: Final = (
-    Message(
-        MessageType.TICKET_ACTIVATED,
-        "TicketActivated",
-        "A scan activated a ticket.",
-        {"ticket_id": TICKET, "event_id": EVENT, "card_number": CARD, "activated_at": (TIME, AT)},
-    ),
-    Message(
-        MessageType.TICKET_CANCELLED,
-        "TicketCancelled",
-        "A ticket was taken out of use, by itself or with its whole event.",
-        {
-            "ticket_id": TICKET,
-            "event_id": EVENT,
-            "card_number": CARD,
-            "cancelled_at": (TIME, AT),
-            "reason": (MAYBE_TEXT, "Refunded"),
-            "was_activated": ({"type": "boolean", "description": "Whether it had been used."}, False),
-        },
-    ),
-    Message(
-        MessageType.EVENT_CANCELLED,
-        "EventCancelled",
-        "An event was cancelled. A `ticket.cancelled` follows for each of its tickets.",
-        {"event_id": EVENT, "cancelled_at": (TIME, AT), "reason": (MAYBE_TEXT, "Storm")},
-    ),
-    Message(
-        MessageType.CARD_STATUS_CHANGED,
-        "CardStatusChanged",
-        "A card was suspended, resumed or revoked; `revoked` is final.",
-        {
-            "card_id": (ID, str(sandbox.CARD_IDS["TEST_VALID"])),
-            "card_number": CARD,
-            "previous_status": (ref("CardStatus"), "active"),
-            "status": (ref("CardStatus"), "suspended"),
-            "changed_at": (TIME, AT),
-            "reason": (MAYBE_TEXT, "Reported lost"),
-        },
-    ),
-    Message(
-        MessageType.SCAN_DENIED,
-        "ScanDenied",
-        "A scan was understood and refused. Sent only to endpoints that ask for this type by name.",
-        {
-            "event_id": EVENT,
-            "card_number": CARD,
-            "ticket_id": ({"type": ["string", "null"], "format": "uuid"}, TICKET[1]),
-            "code": ({"type": "string", "enum": DENIALS, "description": "The `code` of the answer."}, DENIALS[-1]),
-            "gate": (MAYBE_TEXT, "North 2"),
-            "scanner_id": (MAYBE_TEXT, "handheld-17"),
-            "occurred_at": (MAYBE_TIME, None),
-            "denied_at": (TIME, AT),
-        },
-    ),
-    Message(
-        MessageType.PING,
-        "WebhookPing",
-        "Somebody tests an endpoint. Nothing has happened.",
-        {"webhook_id": (ID, AN_ID)},
-    ),
-)
 
 
 def webhooks() -> dict[str, Json]:
@@ -122,7 +38,16 @@ def message_schemas() -> dict[str, Json]:
     return {message.schema_name: _schema(message) for message in MESSAGES}
 
 
-def _operation(message: Message) -> Json:
+def _schema(message: MessageKind) -> Json:
+    """As the catalogue has it, but that what has a name in this description is referred to by it."""
+    schema = schema_of(message)
+    fields = schema["properties"]["data"]["properties"]
+    for name, field in fields.items():
+        fields[name] = ref("CardStatus") if field is CARD_STATUS else field
+    return schema
+
+
+def _operation(message: MessageKind) -> Json:
     content = {"schema": ref(message.schema_name), "examples": {message.type: {"value": example_of(message)}}}
     return {
         "operationId": "on_" + message.type.replace(".", "_"),
@@ -136,39 +61,6 @@ def _operation(message: Message) -> Json:
             "2XX": {"description": "Any 2xx within 15 seconds: received. Anything else is tried again, for 72 hours."},
             "410": {"description": "Gone: the endpoint is paused, and what is due is held."},
         },
-    }
-
-
-def _schema(message: Message) -> Json:
-    return {
-        "type": "object",
-        "description": message.description,
-        "required": ["id", "type", "organization_id", "created_at", "data"],
-        "properties": {
-            "id": {
-                "type": "string",
-                "pattern": f"^{PREFIX}",
-                "description": "The same each time this message is sent: use it to drop duplicates.",
-            },
-            "type": {"type": "string", "const": message.type},
-            "organization_id": ID,
-            "created_at": TIME,
-            "data": {
-                "type": "object",
-                "required": list(message.fields),
-                "properties": {name: schema for name, (schema, _) in message.fields.items()},
-            },
-        },
-    }
-
-
-def example_of(message: Message) -> Json:
-    return {
-        "id": MESSAGE_ID,
-        "type": message.type,
-        "organization_id": AN_ID,
-        "created_at": AT,
-        "data": {name: value for name, (_, value) in message.fields.items()},
     }
 
 
@@ -215,7 +107,7 @@ HEADERS: Final[tuple[tuple[str, bool, str, Json, Any], ...]] = (
 )
 
 
-def _header(message: Message, name: str, required: bool, description: str, schema: Json, example: Any) -> Json:  # noqa: FBT001
+def _header(message: MessageKind, name: str, required: bool, description: str, schema: Json, example: Any) -> Json:  # noqa: FBT001
     return {
         "name": name,
         "in": "header",

@@ -10,7 +10,7 @@ from nacl.signing import SigningKey
 
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
-from gatepass.base.refusals import Refusal
+from gatepass.base.refusals import NotAllowedFromHere, Refusal
 from gatepass.base.vault import Vault
 from gatepass.domain import changes
 from gatepass.domain.cards import token
@@ -18,11 +18,26 @@ from gatepass.domain.cards.token import PublicKey
 
 Signer = Callable[[str, datetime], str]
 
+# A token names no key, so that a gate tries each of them: every further one costs it some 80 µs.
+MOST_VERIFYING: Final = 8
+# Retired ones stay for the record; nobody rotates so often.
+MOST_SHOWN: Final = 200
+
 
 class NoSigningKey(Refusal):
     """The organization has no signing key."""
 
     code = "no_signing_key"
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKeyShown:
+    """A signing key as its organization sees it: the public half."""
+
+    id: UUID
+    public_key: bytes
+    created_at: datetime
+    retired_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +48,9 @@ class _SealedKey:
 
 async def rotate(tx: Tx, organization_id: UUID, vault: Vault, *, by: str, at: datetime) -> UUID:
     """Make a new key that signs from now on; the older ones go on verifying until they are retired."""
+    await tx.run(ONE_AT_A_TIME, organization_id)
+    if await tx.value(COUNT_VERIFYING, organization_id) >= MOST_VERIFYING:
+        raise NotAllowedFromHere(f"{MOST_VERIFYING} signing keys are in use. Retire one of them first.")
     key_id, key = new_id(), SigningKey.generate()
     sealed = vault.seal(bytes(key), private_key_context(organization_id, key_id))
     await tx.run(ADD, organization_id, key_id, bytes(key.verify_key), sealed, at)
@@ -41,10 +59,18 @@ async def rotate(tx: Tx, organization_id: UUID, vault: Vault, *, by: str, at: da
 
 
 async def retire(tx: Tx, organization_id: UUID, key_id: UUID, *, by: str, at: datetime, reason: str) -> None:
-    """Stop taking what this key has signed, from the next call on."""
+    """Stop taking what this key has signed, from the next call on. The last one stays: nothing could be signed."""
+    await tx.run(ONE_AT_A_TIME, organization_id)
     if not await tx.run(RETIRE, organization_id, key_id, at):
         raise NoSigningKey
+    if not await tx.value(COUNT_VERIFYING, organization_id):
+        raise NotAllowedFromHere("This is the last signing key. Add another one first.")
     await changes.note(tx, organization_id, "signing_key", key_id, "retired", by=by, at=at, reason=reason)
+
+
+async def signing_keys_of(tx: Tx, organization_id: UUID) -> list[SigningKeyShown]:
+    """Every key, newest first. The first that is not retired signs."""
+    return await tx.all(SigningKeyShown, SHOWN, organization_id, MOST_SHOWN)
 
 
 async def verifying_keys(tx: Tx, organization_id: UUID) -> list[PublicKey]:
@@ -65,6 +91,16 @@ def private_key_context(organization_id: UUID, key_id: UUID) -> str:
     """What a private key is sealed with, so that it opens in its own row alone."""
     return f"signing_key {organization_id} {key_id}"
 
+
+# Two that change keys at once take turns. Rows that only refer to the organization do not wait for this lock.
+ONE_AT_A_TIME: Final = "SELECT true FROM organization WHERE id = $1 FOR NO KEY UPDATE"
+
+COUNT_VERIFYING: Final = """
+    SELECT count(*)
+      FROM signing_key
+     WHERE organization_id = $1
+       AND retired_at IS NULL
+"""
 
 ADD: Final = """
     INSERT INTO signing_key (organization_id, id, public_key, sealed_private_key, created_at)
@@ -94,4 +130,12 @@ NEWEST: Final = """
        AND retired_at IS NULL
      ORDER BY created_at DESC, id DESC
      LIMIT 1
+"""
+
+SHOWN: Final = """
+    SELECT id, public_key, created_at, retired_at
+      FROM signing_key
+     WHERE organization_id = $1
+     ORDER BY created_at DESC, id DESC
+     LIMIT $2
 """

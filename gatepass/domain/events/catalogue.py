@@ -24,23 +24,23 @@ async def published(tx: Tx, organization_id: UUID, *, after: Place | None, limit
         events = await tx.all(Event, FIRST_PAGE, organization_id, limit)
     else:
         events = await tx.all(Event, NEXT_PAGE, organization_id, after.at, after.id, limit)
-    return await _with_categories(tx, organization_id, events)
+    return await with_categories(tx, organization_id, events)
 
 
 async def find(tx: Tx, organization_id: UUID, event_id: UUID) -> Listing:
     event = await tx.one(Event, FIND, organization_id, event_id)
     if event is None:
         raise EventNotFound
-    return (await _with_categories(tx, organization_id, [event]))[0]
+    return (await with_categories(tx, organization_id, [event]))[0]
 
 
-async def _with_categories(tx: Tx, organization_id: UUID, events: Sequence[Event]) -> list[Listing]:
+async def with_categories(tx: Tx, organization_id: UUID, events: Sequence[Event]) -> list[Listing]:
     categories = await tx.all(TicketCategory, CATEGORIES, organization_id, [event.id for event in events])
     return [Listing(event, [c for c in categories if c.event_id == event.id]) for event in events]
 
 
 FIRST_PAGE: Final = """
-    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
       FROM event
      WHERE organization_id = $1
        AND status = 'published'
@@ -49,7 +49,7 @@ FIRST_PAGE: Final = """
 """
 
 NEXT_PAGE: Final = """
-    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
       FROM event
      WHERE organization_id = $1
        AND status = 'published'
@@ -59,7 +59,7 @@ NEXT_PAGE: Final = """
 """
 
 FIND: Final = """
-    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
       FROM event
      WHERE organization_id = $1
        AND id = $2
@@ -70,5 +70,6 @@ CATEGORIES: Final = """
       FROM ticket_category
      WHERE organization_id = $1
        AND event_id = ANY ($2)
+       AND removed_at IS NULL
      ORDER BY id
 """

@@ -1,21 +1,20 @@
-"""Making events and moving them through their life. Cancelled and ended are final."""
+"""Making events, changing what is said about them, and moving them through their life."""
 
-import re
+from dataclasses import asdict, fields
 from datetime import datetime
-from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
-from gatepass.base.refusals import InvalidRequest, NotAllowedFromHere
+from gatepass.base.refusals import NotAllowedFromHere
 from gatepass.domain import changes, webhooks
-from gatepass.domain.events.event import GRACE, MOVES, EventNotFound, EventStatus
-from gatepass.domain.events.money import to_minor
+from gatepass.domain.events import details
+from gatepass.domain.events.covers import forget_unused
+from gatepass.domain.events.details import Details
+from gatepass.domain.events.event import FINAL, GRACE, MOVES, Event, EventNotFound, EventStatus
 from gatepass.domain.webhooks import Message, MessageType
-
-COUNTRY: Final = re.compile("[A-Z]{2}")
 
 
 async def create(
@@ -27,6 +26,7 @@ async def create(
     *,
     by: str,
     at: datetime,
+    time_zone: str = "UTC",
     description: str | None = None,
     venue: str | None = None,
     city: str | None = None,
@@ -34,46 +34,42 @@ async def create(
     cover_url: str | None = None,
 ) -> UUID:
     """Make an event; it begins as a draft."""
-    if not starts_at < ends_at:
-        raise InvalidRequest("An event starts before it ends.", param="ends_at")
-    if country is not None and not COUNTRY.fullmatch(country):
-        raise InvalidRequest("A country is two capital letters, as in ISO 3166-1.", param="country")
+    new = Details(title, starts_at, ends_at, time_zone, description, venue, city, country, cover_url)
+    details.require(new)
     event_id = new_id()
-    await tx.run(
-        CREATE,
-        organization_id,
-        event_id,
-        title,
-        description,
-        venue,
-        city,
-        country,
-        starts_at,
-        ends_at,
-        cover_url,
-        at,
-    )
+    await tx.run(CREATE, organization_id, event_id, *asdict(new).values(), at)
     await changes.note(tx, organization_id, "event", event_id, "created", by=by, at=at, becomes=EventStatus.DRAFT)
     return event_id
 
 
-async def add_category(
-    tx: Tx,
-    organization_id: UUID,
-    event_id: UUID,
-    name: str,
-    price: Decimal,
-    currency: str,
-    quantity_total: int,
-    *,
-    tier: str = "standard",
-) -> UUID:
-    if await tx.value(STATUS, organization_id, event_id) is None:
+async def edit(tx: Tx, organization_id: UUID, event_id: UUID, new: Details, *, by: str, at: datetime) -> list[str]:
+    """Change what is said about an event; the fields that differ, each of them noted. What is over stays as it was."""
+    details.require(new)
+    event = await lock(tx, organization_id, event_id)
+    if event.status in FINAL:
+        raise NotAllowedFromHere(f"An event that is {event.status} cannot be changed.")
+    changed = [one.name for one in fields(Details) if getattr(event, one.name) != getattr(new, one.name)]
+    if changed:
+        await tx.run(EDIT, organization_id, event_id, *asdict(new).values())
+    for field in changed:
+        was, becomes = _written(getattr(event, field)), _written(getattr(new, field))
+        action = f"{field} changed"
+        await changes.note(tx, organization_id, "event", event_id, action, by=by, at=at, was=was, becomes=becomes)
+    if "cover_url" in changed:
+        await forget_unused(tx, organization_id, event.cover_url)
+    return changed
+
+
+async def lock(tx: Tx, organization_id: UUID, event_id: UUID) -> Event:
+    """The event, which nobody else changes until this transaction ends."""
+    event = await tx.one(Event, LOCK, organization_id, event_id)
+    if event is None:
         raise EventNotFound
-    category_id = new_id()
-    minor = to_minor(price, currency)
-    await tx.run(ADD_CATEGORY, organization_id, category_id, event_id, name, tier, minor, currency, quantity_total)
-    return category_id
+    return event
+
+
+def _written(value: str | datetime | None) -> str | None:
+    return rfc3339(value) if isinstance(value, datetime) else value
 
 
 async def move(
@@ -87,10 +83,8 @@ async def move(
     reason: str | None = None,
 ) -> None:
     """Publish, cancel or end an event. Its tickets are cancelled by the worker, in batches that no gate notices."""
-    status = await tx.value(LOCK, organization_id, event_id)
-    if status is None:
-        raise EventNotFound
-    if to not in MOVES[EventStatus(status)]:
+    status = (await lock(tx, organization_id, event_id)).status
+    if to not in MOVES[status]:
         raise NotAllowedFromHere(f"An event that is {status} cannot become {to}.")
     await tx.run(MOVE, organization_id, event_id, to)
     await changes.note(tx, organization_id, "event", event_id, to, by=by, at=at, was=status, becomes=to, reason=reason)
@@ -118,26 +112,23 @@ async def end_past(tx: Tx, *, at: datetime) -> int:
     return len(ended)
 
 
+# The columns of this and of EDIT stand in the order of Details.
 CREATE: Final = """
-    INSERT INTO event (organization_id, id, title, description, venue, city, country, starts_at, ends_at, cover_url,
-                       created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    INSERT INTO event (organization_id, id, title, starts_at, ends_at, time_zone, description, venue, city, country,
+                       cover_url, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 """
 
-STATUS: Final = """
-    SELECT status
-      FROM event
+EDIT: Final = """
+    UPDATE event
+       SET title = $3, starts_at = $4, ends_at = $5, time_zone = $6, description = $7, venue = $8, city = $9,
+           country = $10, cover_url = $11
      WHERE organization_id = $1
        AND id = $2
 """
 
-ADD_CATEGORY: Final = """
-    INSERT INTO ticket_category (organization_id, id, event_id, name, tier, price_minor, currency, quantity_total)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-"""
-
 LOCK: Final = """
-    SELECT status
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
       FROM event
      WHERE organization_id = $1
        AND id = $2

@@ -25,6 +25,7 @@ MOVES: Final[dict[EventStatus, frozenset[EventStatus]]] = {
     EventStatus.CANCELLED: frozenset(),
     EventStatus.ENDED: frozenset(),
 }
+FINAL: Final = frozenset(status for status, moves in MOVES.items() if not moves)
 
 
 class EventNotFound(Refusal):
@@ -63,3 +64,4 @@ class Event:
     ends_at: datetime
     cover_url: str | None
     status: EventStatus
+    time_zone: str = "UTC"

@@ -50,3 +50,13 @@ def to_major(minor: int, currency: str) -> int | float:
     """A JSON number. Amounts have at most 13 digits, which a double carries exactly enough to print."""
     places = exponent(currency)
     return minor / 10**places if minor % 10**places else minor // 10**places
+
+
+def exact(minor: int, currency: str) -> Decimal:
+    """The amount in major units, with every place of the currency."""
+    return Decimal(minor).scaleb(-exponent(currency))
+
+
+def written(minor: int, currency: str) -> str:
+    """The amount as people write it: 1,250.50."""
+    return f"{exact(minor, currency):,f}"

@@ -6,16 +6,15 @@ Every call asks the database, so that a revoked key is refused by the very next 
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.address import Address
 from gatepass.base.database import Tx
 from gatepass.domain.keys.key import Caller, InvalidKey, Mode, digest, is_well_formed, mode_of
 
 BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] (\S+)")
-
-Address = IPv4Address | IPv6Address
 
 
 class DeadKey(InvalidKey):

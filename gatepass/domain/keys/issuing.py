@@ -1,4 +1,4 @@
-"""Issuing and revoking keys. A key is shown once, when it is made; we keep its hash."""
+"""Issuing, renaming and revoking keys. A key is shown once, when it is made; we keep its hash."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,6 +66,16 @@ async def issue(
     return key
 
 
+async def rename(tx: Tx, organization_id: UUID, mode: Mode, key_id: UUID, name: str, *, by: str, at: datetime) -> None:
+    """Call a key something else. What it opens stays as it is."""
+    was = await tx.value(LOCK_NAME, organization_id, mode, key_id)
+    if was is None:
+        raise KeyNotFound
+    if was != name:
+        await tx.run(RENAME, organization_id, key_id, name)
+        await changes.note(tx, organization_id, "key", key_id, "renamed", by=by, at=at, was=was, becomes=name)
+
+
 async def revoke(tx: Tx, organization_id: UUID, key_id: UUID, *, by: str, at: datetime) -> None:
     """End a key at once, for every process. Revoking a revoked key changes nothing."""
     if await tx.run(REVOKE, organization_id, key_id, at, by):
@@ -89,6 +99,22 @@ ISSUE: Final = """
     INSERT INTO api_key (organization_id, id, hash, mode, name, last_four, scopes, allowed_networks,
                          rate_per_second, burst, created_at, created_by, expires_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+"""
+
+LOCK_NAME: Final = """
+    SELECT name
+      FROM api_key
+     WHERE organization_id = $1
+       AND mode = $2
+       AND id = $3
+       FOR NO KEY UPDATE
+"""
+
+RENAME: Final = """
+    UPDATE api_key
+       SET name = $3
+     WHERE organization_id = $1
+       AND id = $2
 """
 
 REVOKE: Final = """

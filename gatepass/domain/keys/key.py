@@ -38,6 +38,10 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
+# Calls a second and burst, unless the operator grants a key its own.
+RATES: Final[dict[Mode, tuple[int, int]]] = {Mode.LIVE: (100, 200), Mode.SANDBOX: (25, 50)}
+
+
 class InvalidKey(Refusal):
     """The API key is missing, invalid or revoked."""
 

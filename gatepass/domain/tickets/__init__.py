@@ -2,8 +2,12 @@
 
 from gatepass.domain.tickets.activation import ACTIVATED, Scan, Verdict, activate
 from gatepass.domain.tickets.cancellation import cancel, cancel_some_of_cancelled_events, undo_activation
+from gatepass.domain.tickets.card_history import Moment, MomentKind, history
+from gatepass.domain.tickets.handing_out import HandedOut, hand_out
 from gatepass.domain.tickets.issuing import issue
+from gatepass.domain.tickets.listing import ListedTicket, export_some, find, of_card, of_event, referred
 from gatepass.domain.tickets.loading import load
+from gatepass.domain.tickets.replacement import REPLACED, REPLACES, replace
 from gatepass.domain.tickets.ticket import (
     AlreadyActivated,
     CardHasTicket,
@@ -16,9 +20,15 @@ from gatepass.domain.tickets.ticket import (
 
 __all__ = [
     "ACTIVATED",
+    "REPLACED",
+    "REPLACES",
     "AlreadyActivated",
     "CardHasTicket",
+    "HandedOut",
     "IdempotencyKeyReused",
+    "ListedTicket",
+    "Moment",
+    "MomentKind",
     "Scan",
     "SoldOut",
     "TicketCancelled",
@@ -28,7 +38,15 @@ __all__ = [
     "activate",
     "cancel",
     "cancel_some_of_cancelled_events",
+    "export_some",
+    "find",
+    "hand_out",
+    "history",
     "issue",
     "load",
+    "of_card",
+    "of_event",
+    "referred",
+    "replace",
     "undo_activation",
 ]

@@ -21,14 +21,24 @@ from gatepass.domain.webhooks.endpoint import (
 )
 from gatepass.domain.webhooks.endpoints import create_endpoint, endpoints_of, find_endpoint
 from gatepass.domain.webhooks.feed import Mark, Stretch, open_feed, read_feed
+from gatepass.domain.webhooks.health import EndpointHealth, health_of, healths_of
 from gatepass.domain.webhooks.message import SUBSCRIBABLE, Message, MessageType, written_id
 from gatepass.domain.webhooks.outbox import emit, emit_to
 from gatepass.domain.webhooks.ping import ping
-from gatepass.domain.webhooks.replays import Replay, ReplayStatus, advance_some, replays_of
-from gatepass.domain.webhooks.resending import begin_replay, replay_one, select_one
+from gatepass.domain.webhooks.replays import (
+    Replay,
+    ReplayNotFound,
+    ReplayStatus,
+    advance_some,
+    find_replay,
+    replays_of,
+    stop_replay,
+)
+from gatepass.domain.webhooks.resending import begin_replay, replay_one, resent_id, select_one
 from gatepass.domain.webhooks.rotation import rotate_secret, switch_secret
 from gatepass.domain.webhooks.secrets import secret_context
 from gatepass.domain.webhooks.selection import Selection, count_selected, select
+from gatepass.domain.webhooks.sent import headers_of
 
 __all__ = [
     "SUBSCRIBABLE",
@@ -37,12 +47,14 @@ __all__ = [
     "DeliveryNotFound",
     "DeliveryStatus",
     "Endpoint",
+    "EndpointHealth",
     "EndpointStatus",
     "Mark",
     "Message",
     "MessageType",
     "PausedReason",
     "Replay",
+    "ReplayNotFound",
     "ReplayStatus",
     "Rotation",
     "Selection",
@@ -63,15 +75,21 @@ __all__ = [
     "endpoints_of",
     "find_delivery",
     "find_endpoint",
+    "find_replay",
+    "headers_of",
+    "health_of",
+    "healths_of",
     "open_feed",
     "ping",
     "read_feed",
     "replay_one",
     "replays_of",
+    "resent_id",
     "rotate_secret",
     "secret_context",
     "select",
     "select_one",
+    "stop_replay",
     "switch_secret",
     "written_id",
 ]

@@ -7,16 +7,17 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
 from gatepass.base.refusals import NotAllowedFromHere
+from gatepass.domain import changes
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks.deliveries import Delivery
-from gatepass.domain.webhooks.endpoint import Endpoint
+from gatepass.domain.webhooks.endpoint import SUBJECT, Endpoint
 from gatepass.domain.webhooks.endpoints import lock_endpoint
 from gatepass.domain.webhooks.message import Message, MessageType
 from gatepass.domain.webhooks.outbox import emit_to
 
 
 async def ping(
-    tx: Tx, organization_id: UUID, mode: Mode, endpoint_id: UUID, *, at: datetime
+    tx: Tx, organization_id: UUID, mode: Mode, endpoint_id: UUID, *, by: str, at: datetime
 ) -> tuple[Endpoint, Delivery]:
     """Send a ping at once, even to an endpoint that is left alone for a while because it failed."""
     endpoint = await lock_endpoint(tx, organization_id, mode, endpoint_id)
@@ -25,6 +26,7 @@ async def ping(
     await tx.run(UNBLOCK, organization_id, endpoint_id)
     message = Message(new_id(), MessageType.PING, {"webhook_id": str(endpoint_id)})
     await emit_to(tx, organization_id, endpoint_id, message, at=at, mode=mode)
+    await changes.note(tx, organization_id, SUBJECT, endpoint_id, "tested", by=by, at=at)
     delivery = await tx.one(Delivery, SENT, organization_id, endpoint_id, at, message.id)
     assert delivery is not None  # noqa: S101  it was written just now
     return endpoint, delivery

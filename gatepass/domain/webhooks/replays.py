@@ -13,11 +13,20 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.paging import END, START, Place
+from gatepass.base.refusals import Refusal
+from gatepass.domain import changes
+from gatepass.domain.webhooks.endpoint import SUBJECT
 
 # How many deliveries a step goes through.
 BATCH: Final = 500
 # Nothing is added while so much waits already, so that a paused or slow endpoint keeps the queue small.
 MOST_WAITING: Final = 2_000
+
+
+class ReplayNotFound(Refusal):
+    """There is no such replay of this endpoint."""
+
+    code = "replay_not_found"
 
 
 class ReplayStatus(StrEnum):
@@ -41,6 +50,11 @@ class Replay:
     def status(self) -> ReplayStatus:
         return ReplayStatus.RUNNING if self.ended_at is None else ReplayStatus.DONE
 
+    @property
+    def was_stopped(self) -> bool:
+        """It ended before it had gone through all that was counted when it began."""
+        return self.ended_at is not None and self.done < self.total
+
 
 @dataclass(frozen=True, slots=True)
 class _UnderWay:
@@ -63,6 +77,22 @@ async def replays_of(
     return await tx.all(Replay, PAGE, organization_id, endpoint_id, place.at, place.id, limit)
 
 
+async def find_replay(tx: Tx, organization_id: UUID, endpoint_id: UUID, replay_id: UUID) -> Replay:
+    found = await tx.one(Replay, FIND, organization_id, endpoint_id, replay_id)
+    if found is None:
+        raise ReplayNotFound
+    return found
+
+
+async def stop_replay(
+    tx: Tx, organization_id: UUID, endpoint_id: UUID, replay_id: UUID, *, by: str, at: datetime
+) -> Replay:
+    """Add nothing more to the queue. What it added already, some thousands at most, is still sent."""
+    if await tx.run(STOP, organization_id, endpoint_id, replay_id, at):
+        await changes.note(tx, organization_id, SUBJECT, endpoint_id, "replay stopped", by=by, at=at)
+    return await find_replay(tx, organization_id, endpoint_id, replay_id)
+
+
 async def advance_some(tx: Tx, *, at: datetime) -> int:
     """Take one replay a step further, in any organization; how many deliveries it went through, 0 if there is none."""
     found = await tx.one(_UnderWay, NEXT, MOST_WAITING)
@@ -82,6 +112,24 @@ PAGE: Final = """
        AND (created_at, id) < ($3, $4)
      ORDER BY created_at DESC, id DESC
      LIMIT $5
+"""
+
+FIND: Final = """
+    SELECT id, since, until, types, states, total, done, created_at, ended_at
+      FROM webhook_replay
+     WHERE organization_id = $1
+       AND endpoint_id = $2
+       AND id = $3
+"""
+
+# A worker that has it in hand takes its step first.
+STOP: Final = """
+    UPDATE webhook_replay
+       SET ended_at = $4
+     WHERE organization_id = $1
+       AND endpoint_id = $2
+       AND id = $3
+       AND ended_at IS NULL
 """
 
 # The oldest that has room to go on and that no other worker has in hand.

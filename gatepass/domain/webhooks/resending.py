@@ -1,5 +1,6 @@
 """Asking for a replay: of what was sent in a span of time, or of one delivery."""
 
+import hashlib
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -44,6 +45,11 @@ async def replay_one(
     replay = await _begin(tx, organization_id, endpoint_id, selection, 1, done=1, ended_at=at, by=by, at=at)
     await tx.run(ADD, organization_id, endpoint_id, replay.id, selection.since, delivery_id, at)
     return replay
+
+
+def resent_id(delivery_id: UUID, replay_id: UUID) -> UUID:
+    """The id that a delivery has when a replay sends it again; ADD says the same."""
+    return UUID(hashlib.md5(f"{delivery_id}{replay_id}".encode(), usedforsecurity=False).hexdigest())
 
 
 async def select_one(

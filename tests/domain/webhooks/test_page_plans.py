@@ -11,7 +11,7 @@ import pytest
 
 from gatepass.base.database import Database
 from gatepass.domain import upkeep
-from gatepass.domain.webhooks import deliveries, feed, replays
+from gatepass.domain.webhooks import deliveries, feed, health, replays
 from gatepass.migrations import runner
 from tests import make
 from tests.domain.test_plans import Link, Plan, nodes
@@ -40,6 +40,12 @@ LOAD: Final = f"""
         SELECT e.organization_id, x.id, e.at, md5(e.id::text || x.id::text)::uuid, e.txid, e.id, e.at, e.type, e.id,
                'delivered', 1
           FROM webhook_event e, webhook_endpoint x;
+    INSERT INTO organization (id, name, created_at)
+        SELECT md5(n::text)::uuid, 'Another', now() FROM generate_series(1, 3000) n;
+    INSERT INTO webhook_endpoint (organization_id, id, mode, url, types, sealed_secret, created_at, created_by)
+        SELECT md5(n::text)::uuid, md5(n::text)::uuid, 'live', 'https://example.com', '{{ticket.activated}}', '', now(),
+               'test'
+          FROM generate_series(1, 3000) n;
     INSERT INTO webhook_attempt (organization_id, at, delivery_id, n, status, total_ms)
         SELECT organization_id, at + interval '1 second', id, 1, 200, 10 FROM webhook_delivery;
     INSERT INTO webhook_queue (organization_id, endpoint_id, ordering_key, lane, next_at, delivery_at, delivery_id)
@@ -103,6 +109,7 @@ def assert_little_is_read(plan: Plan, rows: int) -> None:
     assert 0 < read <= rows + PARTITIONS, [(node["Index Name"], node["Actual Rows"]) for node in scans]
 
 
+FIRST: Final = "0001-01-01"
 LAST: Final = ("9999-12-31", UUID(int=2**128 - 1))
 
 
@@ -117,16 +124,25 @@ def middle(link: Link) -> tuple[Any, UUID]:
 def test_a_page_of_deliveries(link: Link, page: str) -> None:
     place = LAST if page == "first" else middle(link)
     most = deliveries.LOOKED_THROUGH
-    assert_little_is_read(run(link, deliveries.PAGE, ORGANIZATION, ENDPOINT, *place, None, None, most, LIMIT), LIMIT)
+    assert_little_is_read(
+        run(link, deliveries.PAGE, ORGANIZATION, ENDPOINT, *place, None, None, most, LIMIT, FIRST), LIMIT
+    )
 
 
 @pytest.mark.parametrize("page", ["first", "next"])
 def test_a_page_of_deliveries_that_hardly_any_fit(link: Link, page: str) -> None:
     place = LAST if page == "first" else middle(link)
     looked = (ORGANIZATION, ENDPOINT, *place)
-    assert_little_is_read(run(link, deliveries.PAGE, *looked, "failed", None, 1_000, LIMIT), 1_000)
-    assert_little_is_read(run(link, deliveries.PAGE, *looked, None, "scan.denied", 1_000, LIMIT), 1_000)
-    assert_little_is_read(run(link, deliveries.LAST_LOOKED_AT, *looked, 999), 1_000)
+    assert_little_is_read(run(link, deliveries.PAGE, *looked, "failed", None, 1_000, LIMIT, FIRST), 1_000)
+    assert_little_is_read(run(link, deliveries.PAGE, *looked, None, "scan.denied", 1_000, LIMIT, FIRST), 1_000)
+    assert_little_is_read(run(link, deliveries.LAST_LOOKED_AT, *looked, 999, FIRST), 1_000)
+
+
+def test_a_page_of_deliveries_of_some_hours(link: Link) -> None:
+    """There are 45 in each; however few of them fit, no others are looked at."""
+    at, id = middle(link)
+    some = (ORGANIZATION, ENDPOINT, at, id, "failed", None, deliveries.LOOKED_THROUGH, LIMIT, at - timedelta(hours=2))
+    assert_little_is_read(run(link, deliveries.PAGE, *some), 2 * 45)
 
 
 def test_one_delivery_by_its_id(link: Link) -> None:
@@ -169,3 +185,34 @@ def test_the_next_replay_is_found_without_looking_at_the_queue_of_others(link: L
     assert queue
     assert sum(node["Actual Rows"] * node["Actual Loops"] for node in queue) == 0
     assert all("endpoint_id" in node["Index Cond"] and "lane" in node["Index Cond"] for node in queue)
+
+
+def read_of(plan: Plan, table: str) -> int:
+    """How many rows of a table and its partitions were read."""
+    scans = [node for node in nodes(plan) if str(node.get("Relation Name", "")).startswith(table)]
+    return sum((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"] for node in scans)
+
+
+def test_the_last_day_of_two_endpoints_by_the_hour(link: Link) -> None:
+    """There are 45 messages in each hour."""
+    hours = "{" + ",".join(str(make.now() - timedelta(hours=n)) for n in range(1, 25)) + "}"
+    ids = f"{{{ENDPOINT},{BUSY}}}"
+    some = run(link, health.BY_HOUR, ORGANIZATION, ids, hours, 20)
+    assert scanned(some) == []
+    assert 2 * 23 * 20 <= read_of(some, "webhook_delivery") <= 2 * 24 * 21
+    whole = run(link, health.BY_HOUR, ORGANIZATION, ids, hours, 1_000)
+    assert scanned(whole) == []
+    assert 2 * 23 * 45 <= read_of(whole, "webhook_delivery") <= 2 * 24 * 46
+
+
+def test_what_waits_for_an_endpoint(link: Link) -> None:
+    plan = run(link, health.WAITING, ORGANIZATION, f"{{{ENDPOINT},{BUSY}}}", 50)
+    assert scanned(plan) == []
+    assert read_of(plan, "webhook_queue") == 2 * 50
+
+
+def test_the_time_that_the_newest_answers_took(link: Link) -> None:
+    plan = run(link, health.MEDIAN, ORGANIZATION, f"{{{ENDPOINT},{BUSY}}}", 100, timedelta(minutes=1))
+    assert scanned(plan) == []
+    assert read_of(plan, "webhook_delivery") <= 2 * 100 + PARTITIONS
+    assert 0 < read_of(plan, "webhook_attempt") <= 2 * 100

@@ -12,7 +12,7 @@ import pytest
 
 from gatepass.base.database import Database, Row
 from gatepass.base.refusals import InvalidRequest, NotAllowedFromHere
-from gatepass.domain import upkeep, webhooks
+from gatepass.domain import changes, upkeep, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import Message, MessageType, Replay, Selection, queue, replays, selection
 from gatepass.domain.webhooks.attempt import Attempt
@@ -382,3 +382,54 @@ def test_what_cannot_be_selected(asked: dict[str, object], param: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         webhooks.select(at=T, **asked)  # pyright: ignore[reportArgumentType]
     assert refused.value.param == param
+
+
+async def test_a_replay_that_is_stopped_adds_nothing_more(house: House) -> None:
+    id, _ = await house.endpoint(URL)
+    await sent(house, id, BATCH + 10)
+    replay = await begin(house, id)
+    assert await step(house) == BATCH
+    for _ in range(2):  # who asks twice is told the same
+        async with house.db.transaction() as tx:
+            stopped = await webhooks.stop_replay(tx, house.id, id, replay.id, by=make.BY, at=make.now())
+        assert (stopped.done, stopped.total, stopped.was_stopped) == (BATCH, BATCH + 10, True)
+    assert await step(house) == 0
+    assert len(await rows(house, id)) == BATCH
+    async with house.db.reading() as tx:
+        noted = [change.action for change in await changes.of_subject(tx, house.id, id)]
+    assert noted.count("replay stopped") == 1
+
+
+async def test_a_replay_that_went_through_was_not_stopped(house: House) -> None:
+    id, _ = await house.endpoint(URL)
+    await sent(house, id, 3)
+    replay = await begin(house, id)
+    await finish(house)
+    async with house.db.transaction() as tx:
+        done = await webhooks.stop_replay(tx, house.id, id, replay.id, by=make.BY, at=make.now())
+    assert (done.status, done.was_stopped) == ("done", False)
+
+
+async def test_a_replay_of_another_endpoint_is_not_found(house: House) -> None:
+    id, _ = await house.endpoint(URL)
+    other, _ = await house.endpoint(URL)
+    await sent(house, id, 1)
+    replay = await begin(house, id)
+    elsewhere = await make.house(house.db)
+    for organization_id, endpoint_id in ((house.id, other), (elsewhere.id, id)):
+        async with house.db.transaction() as tx:
+            with pytest.raises(webhooks.ReplayNotFound):
+                await webhooks.stop_replay(tx, organization_id, endpoint_id, replay.id, by=make.BY, at=make.now())
+    (still,) = await of(house, id)
+    assert still.status == "running"
+
+
+async def test_the_id_of_a_delivery_that_is_sent_again_is_known_beforehand(house: House) -> None:
+    id, _ = await house.endpoint(URL)
+    (event_id,) = await house.tell()
+    (first,) = await clear(house, id, lane=0)
+    async with house.db.transaction() as tx:
+        replay = await webhooks.replay_one(tx, house.id, Mode.LIVE, id, first.delivery_id, by=make.BY, at=make.now())
+    (again,) = await rows(house, id)
+    assert again["event_id"] == event_id
+    assert again["id"] == webhooks.resent_id(first.delivery_id, replay.id)

@@ -25,10 +25,10 @@ from gatepass.domain import tickets
 from gatepass.domain.tickets import Verdict
 from gatepass.domain.webhooks import queue, schedule
 from gatepass.domain.webhooks.attempt import Attempt
+from gatepass.domain.webhooks.progress import PROGRESS, Progress
 from gatepass.domain.webhooks.queue import Claimed
 from gatepass.worker import sender, worker
 from gatepass.worker.answer import Answer
-from gatepass.worker.progress import PROGRESS, Progress
 
 # `serve` imports it late; the server that all are forked from should have it.
 assert app

@@ -1,9 +1,9 @@
-"""/livez: the process answers. /readyz: it can serve, because the database does and has our schema."""
+"""Both doors say how they are. /livez: the process answers. /readyz: so does the database, and it has our schema."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse
 
-from gatepass.api.admission import House
+from gatepass.base.database import Database
 from gatepass.base.refusals import Overloaded, Unavailable
 from gatepass.domain import schema
 from gatepass.migrations import runner
@@ -17,9 +17,10 @@ async def livez() -> dict[str, str]:
 
 
 @router.get("/readyz")
-async def readyz(house: House) -> JSONResponse:
+async def readyz(request: Request) -> JSONResponse:
+    db: Database = request.app.state.db
     try:
-        async with house.db.reading() as tx:
+        async with db.reading() as tx:
             installed = await schema.installed(tx)
     except (Unavailable, Overloaded):
         return JSONResponse({"status": "unavailable", "reason": "PostgreSQL does not answer."}, 503)

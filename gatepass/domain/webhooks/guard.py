@@ -1,5 +1,6 @@
-"""What the sender may connect to: decided when a name is looked up, and again at the socket.
+"""What we may connect to: decided when a name is looked up, and again at the socket.
 
+The worker goes by it when it sends, and the studio when it looks at a URL before that is saved (`preflight.py`).
 Only the second can be relied on. A name may answer with a public address when it is asked first and with 127.0.0.1
 later; an address in a URL is never looked up; an answer may be kept for a while. But each connection begins with a
 socket for one address, and `GuardedSockets` makes them all.
@@ -9,6 +10,7 @@ import asyncio
 import contextlib
 import errno
 import socket
+import ssl
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -20,7 +22,7 @@ from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from gatepass.domain.webhooks.destination import Address, is_public
-from gatepass.worker.progress import PROGRESS
+from gatepass.domain.webhooks.progress import PROGRESS
 
 Allows = Callable[[Address], bool]
 
@@ -37,6 +39,11 @@ class NotAllowed(OSError):  # noqa: N818  a refusal
 def is_elsewhere(address: Address) -> bool:
     """A public address of another machine. Behind our own ones are services that trust whoever comes from here."""
     return is_public(address) and not is_own(address)
+
+
+def anywhere(_address: Address) -> bool:
+    """For development and tests."""
+    return True
 
 
 def is_own(address: Address) -> bool:
@@ -76,6 +83,14 @@ def _require(text: str, allows: Allows) -> None:
     if not allowed:
         PROGRESS.get().refused = True
         raise NotAllowed("this address is not allowed")
+
+
+def verifying_tls() -> ssl.SSLContext:
+    """TLS 1.2 or newer, checked against what this machine trusts, or what SSL_CERT_FILE names."""
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 class GuardedSockets:

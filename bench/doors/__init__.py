@@ -1,0 +1,1 @@
+"""Live doors under load."""

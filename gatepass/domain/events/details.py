@@ -1,0 +1,88 @@
+"""What an organizer says about an event, and what must hold of it. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Final
+
+from gatepass.base.refusals import InvalidRequest
+from gatepass.domain.events.countries import COUNTRIES
+from gatepass.domain.events.event import Event
+from gatepass.domain.events.zones import FIRST_YEAR, LAST_YEAR, UNKNOWN, known_zones
+
+# By code points, as PostgreSQL counts them.
+LONGEST: Final = {"title": 200, "description": 10_000, "venue": 200, "city": 200, "cover_url": 2000}
+# A cover that was uploaded here.
+OWN_COVER: Final = re.compile(r"/covers/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:png|jpg|webp)", re.ASCII)
+COVER_URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:[/?#][!#$%&'()*+,./0-9:;=?@A-Z\[\]_a-z~-]*)?")
+# Nobody types these, PostgreSQL cannot keep the first and the last, and the others hide what is written.
+UNWANTED: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    title: str
+    starts_at: datetime
+    ends_at: datetime
+    time_zone: str = "UTC"
+    description: str | None = None
+    venue: str | None = None
+    city: str | None = None
+    country: str | None = None
+    cover_url: str | None = None
+
+    @classmethod
+    def of(cls, event: Event) -> "Details":
+        """What is said about this event now."""
+        return cls(**{one.name: getattr(event, one.name) for one in fields(cls)})
+
+
+def problems(details: Details) -> dict[str, str]:
+    """What is wrong, by field; of each the first."""
+    found: dict[str, str] = {}
+    for field, sentence in _problems(details):
+        found.setdefault(field, sentence)
+    return found
+
+
+def require(details: Details) -> None:
+    for field, sentence in _problems(details):
+        raise InvalidRequest(sentence, param=field)
+
+
+def text_problem(text: str, longest: int) -> str | None:
+    """Why this text cannot be kept."""
+    if len(text) > longest:
+        return f"At most {longest:,} characters."
+    return "It holds characters that cannot be kept." if UNWANTED.search(text) else None
+
+
+def _problems(details: Details) -> Iterator[tuple[str, str]]:
+    if not details.title.strip():
+        yield "title", "An event has a title."
+    for field, longest in LONGEST.items():
+        text: str | None = getattr(details, field)
+        problem = text_problem(text, longest) if text is not None else None
+        if problem:
+            yield field, problem
+    if details.country is not None and details.country not in COUNTRIES:
+        yield "country", "A country is two capital letters, as in ISO 3166-1."
+    if details.time_zone not in known_zones():
+        yield "time_zone", UNKNOWN
+    if details.cover_url is not None and not is_cover(details.cover_url):
+        yield "cover_url", "A picture's address begins with https:// and has no spaces in it."
+    for field, moment in (("starts_at", details.starts_at), ("ends_at", details.ends_at)):
+        if not FIRST_YEAR - 1 <= moment.year <= LAST_YEAR + 1:
+            yield field, f"The year must be from {FIRST_YEAR} to {LAST_YEAR}."
+    if not details.starts_at < details.ends_at:
+        yield "ends_at", "An event starts before it ends."
+
+
+def is_cover(url: str) -> bool:
+    return OWN_COVER.fullmatch(url) is not None or COVER_URL.fullmatch(url) is not None
+
+
+def cover_address(cover_url: str | None, public_url: str) -> str | None:
+    """Where the picture is, for the world: one of our own is kept as a path, which survives a change of our name."""
+    return public_url + cover_url if cover_url is not None and cover_url.startswith("/") else cover_url

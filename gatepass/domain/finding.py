@@ -1,0 +1,121 @@
+"""Finding anything of an organization by its id, or by what people remember of it."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.database import Tx
+from gatepass.base.ids import EPOCH, moment_of
+from gatepass.domain import cards, webhooks
+from gatepass.domain.keys import Mode
+from gatepass.domain.webhooks import DeliveryNotFound
+
+# Fewer letters would find everybody.
+SHORTEST: Final = 2
+MOST: Final = 20
+# A message is looked for around the time that its id tells; clocks may be so far apart.
+SKEW: Final = timedelta(minutes=1)
+
+
+class Kind(StrEnum):
+    EVENT = "event"
+    CARD = "card"
+    KEY = "API key"
+    ENDPOINT = "webhook endpoint"
+    DELIVERY = "webhook delivery"
+    PERSON = "member"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`name` is what people call it. A ticket is found as the card that holds it."""
+
+    kind: Kind
+    id: UUID
+    name: str
+    mode: str | None = None
+    parent_id: UUID | None = None
+
+
+async def by_id(tx: Tx, organization_id: UUID, id: UUID) -> list[Found]:
+    """Whatever has this id here; a message is found as its deliveries."""
+    made = moment_of(id) or EPOCH
+    found = await tx.all(Found, BY_ID, organization_id, id, made - SKEW, made + SKEW)
+    return found or await _delivery(tx, organization_id, id)
+
+
+async def _delivery(tx: Tx, organization_id: UUID, id: UUID) -> list[Found]:
+    """A delivery by its own id, which does not tell when it was made: each endpoint is asked."""
+    for mode in Mode:
+        for endpoint in await webhooks.endpoints_of(tx, organization_id, mode, after=None, limit=MOST):
+            with suppress(DeliveryNotFound):
+                delivery = await webhooks.find_delivery(tx, organization_id, endpoint, id)
+                return [Found(Kind.DELIVERY, delivery.id, delivery.type, mode, endpoint.id)]
+    return []
+
+
+async def by_text(tx: Tx, organization_id: UUID, text: str, *, names: bool) -> list[Found]:
+    """A card by its number; else events whose title begins so, and cards of such holders if `names` may be seen."""
+    if len(text) < SHORTEST:
+        return []
+    card = await tx.all(Found, CARD, organization_id, cards.read(text))
+    if card:
+        return card
+    found = await tx.all(Found, BY_TITLE, organization_id, _prefix(text), MOST)
+    held = await cards.held_by(tx, organization_id, text.lower(), limit=MOST) if names else []
+    return found + [Found(Kind.CARD, one.id, one.name or one.number) for one in held]
+
+
+def _prefix(text: str) -> str:
+    """For LIKE, with its own signs taken as letters."""
+    return text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
+BY_ID: Final = """
+    SELECT 'event' AS kind, id, title AS name, NULL AS mode, NULL::uuid AS parent_id
+      FROM event WHERE organization_id = $1 AND id = $2
+    UNION ALL
+    SELECT 'card', id, number, NULL, NULL FROM card WHERE organization_id = $1 AND id = $2
+    UNION ALL
+    SELECT 'card', c.id, c.number, NULL, NULL
+      FROM ticket t
+      JOIN card c ON c.organization_id = t.organization_id AND c.id = t.card_id
+     WHERE t.organization_id = $1 AND t.id = $2
+    UNION ALL
+    SELECT 'API key', id, name, mode, NULL FROM api_key WHERE organization_id = $1 AND id = $2
+    UNION ALL
+    SELECT 'webhook endpoint', id, url, mode, NULL
+      FROM webhook_endpoint WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL
+    UNION ALL
+    SELECT 'webhook delivery', d.id, d.type, w.mode, w.id
+      FROM webhook_endpoint w
+      JOIN webhook_delivery d ON d.organization_id = w.organization_id AND d.endpoint_id = w.id
+                             AND d.id = md5($2::text || w.id::text)::uuid
+     WHERE w.organization_id = $1
+       AND w.deleted_at IS NULL
+       AND d.at BETWEEN $3 AND $4
+    UNION ALL
+    SELECT 'member', p.id, p.name, NULL, NULL
+      FROM member m
+      JOIN person p ON p.id = m.person_id
+     WHERE m.organization_id = $1 AND m.person_id = $2
+"""
+
+CARD: Final = """
+    SELECT 'card' AS kind, id, number AS name, NULL AS mode, NULL::uuid AS parent_id
+      FROM card
+     WHERE organization_id = $1
+       AND number = $2
+"""
+
+BY_TITLE: Final = """
+    SELECT 'event' AS kind, e.id, e.title AS name, NULL AS mode, NULL::uuid AS parent_id
+      FROM event e
+     WHERE e.organization_id = $1
+       AND lower(e.title) LIKE $2
+     ORDER BY e.starts_at DESC
+     LIMIT $3
+"""

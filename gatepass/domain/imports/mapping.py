@@ -1,0 +1,105 @@
+"""Naming the columns: as the last time, or by what they are called."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.database import Tx
+from gatepass.base.refusals import InvalidRequest, NotAllowedFromHere
+from gatepass.domain import changes
+from gatepass.domain.imports.job import Field, Import
+
+# Beginnings and words that columns are called by elsewhere, in the languages of those who asked first.
+KNOWN: Final[dict[Field, frozenset[str]]] = {
+    Field.CARD_NUMBER: frozenset("card cardnumber cardno cardid cardnr kartennummer kaartnummer numerodecarte".split()),
+    Field.NAME: frozenset("name fullname holder holdername attendee attendeename guest participant naam nom".split()),
+    Field.EMAIL: frozenset("email mail emailaddress holderemail attendeeemail eposta courriel".split()),
+    Field.CATEGORY: frozenset("category tickettype type tier product item ticket kategorie categorie".split()),
+    Field.REFERENCE: frozenset(
+        "reference ref externalreference externalid order orderid ordercode ticketid position referenz".split()
+    ),
+}
+NOT_A_LETTER: Final = re.compile(r"[\W_]+")
+
+
+def guess(header: Sequence[str]) -> list[str]:
+    """What each column seems to hold; each field once, an empty text for a column that is left out."""
+    guessed: list[str] = []
+    for name in header:
+        word = NOT_A_LETTER.sub("", name.casefold())
+        field = next((field for field, words in KNOWN.items() if word in words and field not in guessed), None)
+        guessed.append(field or "")
+    return guessed
+
+
+async def remembered(tx: Tx, organization_id: UUID, job: Import) -> list[str] | None:
+    """How the columns of the last file with this header were named."""
+    return await tx.value(REMEMBERED, organization_id, job.header, job.id)
+
+
+async def name_columns(
+    tx: Tx,
+    organization_id: UUID,
+    job: Import,
+    columns: Sequence[str],
+    category_id: UUID | None,
+    *,
+    by: str,
+    at: datetime,
+) -> None:
+    """Say what each column holds, and have every row checked. It may be said again after the check."""
+    _require_sense(job, columns, category_id)
+    if category_id is not None and not await tx.value(HAS_CATEGORY, organization_id, job.event_id, category_id):
+        raise InvalidRequest("The event has no such category.", param="category_id")
+    if not await tx.run(NAME, organization_id, job.id, list(columns), category_id, at):
+        raise NotAllowedFromHere("The columns of this import can no longer be changed.")
+    named = ", ".join(f"{name} = {field}" for name, field in zip(job.header, columns, strict=True) if field)
+    await changes.note(tx, organization_id, "import", job.id, "columns named", by=by, at=at, becomes=named[:2000])
+
+
+def _require_sense(job: Import, columns: Sequence[str], category_id: UUID | None) -> None:
+    named = [Field(field) for field in columns if field]
+    if len(columns) != len(job.header):
+        raise InvalidRequest("Every column needs an answer.", param="columns")
+    if len(set(named)) < len(named):
+        raise InvalidRequest("Two columns cannot hold the same.", param="columns")
+    if not named:
+        raise InvalidRequest("Say what at least one column holds.", param="columns")
+    if Field.CATEGORY not in named and category_id is None:
+        raise InvalidRequest(
+            "Choose the column that names the category, or one category for all rows.", param="category_id"
+        )
+
+
+REMEMBERED: Final = """
+    SELECT i.columns
+      FROM import i
+     WHERE i.organization_id = $1
+       AND i.header_key = (SELECT x.header_key
+                             FROM import x
+                            WHERE x.organization_id = $1
+                              AND x.id = $3)
+       AND i.header = $2
+       AND i.columns IS NOT NULL
+     ORDER BY i.created_at DESC
+     LIMIT 1
+"""
+
+HAS_CATEGORY: Final = """
+    SELECT true
+      FROM ticket_category
+     WHERE organization_id = $1
+       AND event_id = $2
+       AND id = $3
+"""
+
+NAME: Final = """
+    UPDATE import
+       SET state = 'checking', columns = $3, category_id = $4, round = round + 1, reached = 0, faulty = 0,
+           wanted = '{}', advanced_at = $5
+     WHERE organization_id = $1
+       AND id = $2
+       AND state IN ('mapping', 'checked')
+"""

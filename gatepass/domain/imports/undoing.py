@@ -1,0 +1,128 @@
+"""Taking an import back: its tickets and cards are removed, but for those that have been used since.
+
+A ticket that was activated or cancelled stays, and so does its card, a card that has another ticket, and one that was
+suspended or revoked: somebody has seen them. Nobody is told of the others: they were never announced.
+"""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.database import Tx
+from gatepass.base.refusals import NotAllowedFromHere
+from gatepass.domain import changes
+from gatepass.domain.imports.job import LAST_LINE, Import, ImportState, Made, line_of, made_id
+
+# A gate that scans one of these waits for the batch.
+BATCH: Final = 500
+
+
+async def begin_undoing(tx: Tx, organization_id: UUID, import_id: UUID, *, by: str, at: datetime, reason: str) -> None:
+    if not await tx.run(BEGIN, organization_id, import_id, at):
+        raise NotAllowedFromHere("Only an import that is done can be undone.")
+    await changes.note(
+        tx, organization_id, "import", import_id, "undone", by=by, at=at,
+        was=ImportState.DONE, becomes=ImportState.UNDOING, reason=reason,
+    )  # fmt: skip
+
+
+async def undo_some(tx: Tx, job: Import, *, at: datetime) -> None:
+    """Remove the next tickets with the cards that were made for them, or note that all are gone."""
+    after, last = made_id(job.id, Made.TICKET, job.reached), made_id(job.id, Made.TICKET, LAST_LINE)
+    held = await tx.rows(HOLD, job.organization_id, after, last, BATCH)
+    if not held:
+        await tx.run(UNDONE, job.organization_id, job.id, at)
+        return
+    unused = [row for row in held if row["activated_at"] is None and row["cancelled_at"] is None]
+    await tx.run(REMOVE_TICKETS, job.organization_id, job.event_id, [row["id"] for row in unused])
+    own = [made_id(job.id, Made.CARD, line_of(row["id"])) for row in unused]
+    cards = [row["id"] for row in await tx.rows(HOLD_CARDS, job.organization_id, own)]
+    await tx.run(REMOVE_CARDS, job.organization_id, cards)
+    counts = (len(unused), len(held) - len(unused))
+    await tx.run(ADVANCE, job.organization_id, job.id, line_of(held[-1]["id"]), *counts, at)
+
+
+BEGIN: Final = """
+    UPDATE import
+       SET state = 'undoing', reached = 0, tickets_removed = 0, tickets_kept = 0, advanced_at = $3, ended_at = NULL
+     WHERE organization_id = $1
+       AND id = $2
+       AND state = 'done'
+"""
+
+# Who is activated by a gate meanwhile is seen as such, because this waits for that gate.
+HOLD: Final = """
+    SELECT id, activated_at, cancelled_at
+      FROM ticket
+     WHERE organization_id = $1
+       AND id > $2
+       AND id <= $3
+     ORDER BY id
+     LIMIT $4
+       FOR UPDATE
+"""
+
+REMOVE_TICKETS: Final = """
+    WITH gone AS (
+        DELETE FROM ticket t
+         WHERE t.organization_id = $1
+           AND t.id = ANY ($3)
+        RETURNING t.id, t.category_id
+    ),
+    forgotten AS (
+        DELETE FROM ticket_reference r
+         WHERE r.organization_id = $1
+           AND r.ticket_id = ANY ($3)
+    )
+    UPDATE ticket_category c
+       SET quantity_sold = c.quantity_sold - g.places
+      FROM (SELECT category_id, count(*)::integer AS places FROM gone GROUP BY category_id) g
+     WHERE c.organization_id = $1
+       AND c.event_id = $2
+       AND c.id = g.category_id
+"""
+
+# First held, then looked at: nobody can give these another ticket any more.
+HOLD_CARDS: Final = """
+    SELECT id
+      FROM card
+     WHERE organization_id = $1
+       AND id = ANY ($2)
+       AND status = 'active'
+     ORDER BY id
+       FOR UPDATE
+"""
+
+REMOVE_CARDS: Final = """
+    WITH free AS (
+        SELECT u.id
+          FROM unnest($2::uuid[]) u (id)
+         WHERE NOT EXISTS (SELECT FROM ticket t
+                            WHERE t.organization_id = $1
+                              AND t.card_id = u.id)
+    ),
+    forgotten AS (
+        DELETE FROM card_holder h
+         USING free
+         WHERE h.organization_id = $1
+           AND h.card_id = free.id
+    )
+    DELETE FROM card c
+     USING free
+     WHERE c.organization_id = $1
+       AND c.id = free.id
+"""
+
+ADVANCE: Final = """
+    UPDATE import
+       SET reached = $3, tickets_removed = tickets_removed + $4, tickets_kept = tickets_kept + $5, advanced_at = $6
+     WHERE organization_id = $1
+       AND id = $2
+"""
+
+UNDONE: Final = """
+    UPDATE import
+       SET state = 'undone', reached = last_line, advanced_at = $3, ended_at = $3
+     WHERE organization_id = $1
+       AND id = $2
+"""

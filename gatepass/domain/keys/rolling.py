@@ -1,0 +1,78 @@
+"""Rolling a key: a new one like it, and for a while both are good, so that nothing stops while it is exchanged."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.clock import rfc3339
+from gatepass.base.database import Tx
+from gatepass.base.refusals import NotAllowedFromHere
+from gatepass.domain import changes
+from gatepass.domain.keys.issuing import IssuedKey, issue
+from gatepass.domain.keys.key import Mode, Scope
+from gatepass.domain.keys.listing import lock_key
+
+
+class Overlap(StrEnum):
+    """How long the old key stays good."""
+
+    NONE = "now"
+    HOUR = "1h"
+    DAY = "24h"
+    WEEK = "7d"
+
+
+DURATIONS: Final[dict[Overlap, timedelta]] = {
+    Overlap.NONE: timedelta(),
+    Overlap.HOUR: timedelta(hours=1),
+    Overlap.DAY: timedelta(hours=24),
+    Overlap.WEEK: timedelta(days=7),
+}
+
+
+async def roll(
+    tx: Tx,
+    organization_id: UUID,
+    mode: Mode,
+    key_id: UUID,
+    *,
+    overlap: Overlap,
+    expires_at: datetime | None,
+    cell: str,
+    by: str,
+    at: datetime,
+) -> IssuedKey:
+    """A new key with the name, scopes, networks and rate of this one, which ends when the overlap does."""
+    old = await lock_key(tx, organization_id, mode, key_id)
+    if not old.is_usable(at):
+        raise NotAllowedFromHere("A key that has ended cannot be rolled. Make a new one.")
+    new = await issue(
+        tx,
+        organization_id,
+        old.name,
+        mode,
+        [Scope(scope) for scope in old.scopes],
+        cell=cell,
+        by=by,
+        at=at,
+        expires_at=expires_at,
+        allowed_networks=old.allowed_networks,
+        rate_per_second=old.rate_per_second,
+        burst=old.burst,
+    )
+    ends = at + DURATIONS[overlap]
+    ends = min(ends, old.expires_at) if old.expires_at is not None else ends
+    await tx.run(END, organization_id, key_id, ends)
+    was = "no expiry" if old.expires_at is None else f"expires {rfc3339(old.expires_at)}"
+    becomes = f"expires {rfc3339(ends)}, replaced by {new.id}"
+    await changes.note(tx, organization_id, "key", key_id, "rolled", by=by, at=at, was=was, becomes=becomes)
+    return new
+
+
+END: Final = """
+    UPDATE api_key
+       SET expires_at = $3
+     WHERE organization_id = $1
+       AND id = $2
+"""

@@ -1,0 +1,77 @@
+"""Recovery codes: ten words for the day when the phone is gone. Shown once, kept as hashes, each used once."""
+
+import hashlib
+import secrets
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.database import Tx
+from gatepass.domain.staff.noting import note_everywhere
+
+COUNT: Final = 10
+# No letters that are taken for another one. Sixteen of them are 80 bits: no slow hash is needed.
+ALPHABET: Final = "abcdefghjkmnpqrstuvwxyz23456789"
+LETTERS: Final = 16
+
+
+async def make_recovery_codes(tx: Tx, person_id: UUID, *, by: str, at: datetime) -> list[str]:
+    """Ten new codes, to be shown this once; those of before no longer work."""
+    codes = [_code() for _ in range(COUNT)]
+    await tx.run(FORGET, person_id)
+    await tx.run(KEEP, person_id, [_hash(person_id, code) for code in codes], at)
+    await note_everywhere(tx, person_id, "recovery_codes_made", by=by, at=at)
+    return codes
+
+
+async def accept_recovery_code(tx: Tx, person_id: UUID, code: str, *, at: datetime) -> bool:
+    """Whether this is one of the person's codes that was not used. Now it is."""
+    used = bool(await tx.run(USE, person_id, _hash(person_id, code), at))
+    if used:
+        left = await recovery_codes_left(tx, person_id)
+        await note_everywhere(
+            tx, person_id, "recovery_code_used", by=f"person {person_id}", at=at, becomes=f"{left} left"
+        )
+    return used
+
+
+async def recovery_codes_left(tx: Tx, person_id: UUID) -> int:
+    return await tx.value(LEFT, person_id)
+
+
+def _code() -> str:
+    letters = [secrets.choice(ALPHABET) for _ in range(LETTERS)]
+    return "-".join("".join(letters[at : at + 4]) for at in range(0, LETTERS, 4))
+
+
+def _hash(person_id: UUID, code: str) -> bytes:
+    """People type them in any case, with blanks for dashes."""
+    plain = "".join(c for c in code.lower() if c in ALPHABET)
+    return hashlib.sha256(f"recovery {person_id} {plain}".encode()).digest()
+
+
+FORGET: Final = """
+    DELETE FROM recovery_code
+     WHERE person_id = $1
+"""
+
+KEEP: Final = """
+    INSERT INTO recovery_code (person_id, hash, made_at)
+    SELECT $1, n.hash, $3
+      FROM unnest($2::bytea[]) AS n (hash)
+"""
+
+USE: Final = """
+    UPDATE recovery_code
+       SET used_at = $3
+     WHERE person_id = $1
+       AND hash = $2
+       AND used_at IS NULL
+"""
+
+LEFT: Final = """
+    SELECT count(*)
+      FROM recovery_code
+     WHERE person_id = $1
+       AND used_at IS NULL
+"""

@@ -1,0 +1,73 @@
+"""Who may do what: one table."""
+
+from enum import StrEnum
+from typing import Final
+
+from gatepass.base.refusals import Refusal
+
+
+class Role(StrEnum):
+    """From the one who may do everything to the one who may only look."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    DEVELOPER = "developer"
+    GATE_LEAD = "gate_lead"
+    VIEWER = "viewer"
+
+    @property
+    def spoken(self) -> str:
+        return self.value.replace("_", " ")
+
+
+class Permission(StrEnum):
+    """What a page or a button of the studio needs. The value ends the sentence "Your role may not …"."""
+
+    EVENTS_READ = "see events"
+    EVENTS_WRITE = "change events"
+    DOOR_READ = "see the live door"
+    TICKETS_READ = "see tickets and cards"
+    TICKETS_WRITE = "change tickets and cards"
+    TICKETS_IMPORT = "import tickets"
+    HOLDERS_READ = "see the names of card holders"
+    KEYS_READ = "see API keys"
+    KEYS_WRITE = "make and revoke API keys"
+    REQUESTS_READ = "see the request log"
+    WEBHOOKS_READ = "see webhooks"
+    WEBHOOKS_WRITE = "change webhooks"
+    AUDIT_READ = "see the audit log"
+    TEAM_READ = "see the team"
+    TEAM_WRITE = "change the team"
+    SETTINGS_READ = "see the settings"
+    SETTINGS_WRITE = "change the settings"
+    HOLDERS_ERASE = "erase card holders"
+
+
+class NotPermitted(Refusal):
+    """Your role does not allow this."""
+
+    code = "not_permitted"
+
+
+_LOOK: Final = {Permission.EVENTS_READ, Permission.DOOR_READ, Permission.TICKETS_READ, Permission.TEAM_READ}
+_GATE: Final = _LOOK | {Permission.TICKETS_WRITE, Permission.HOLDERS_READ}
+_BUILD: Final = _LOOK | {
+    Permission.KEYS_READ,
+    Permission.KEYS_WRITE,
+    Permission.REQUESTS_READ,
+    Permission.WEBHOOKS_READ,
+    Permission.WEBHOOKS_WRITE,
+    Permission.AUDIT_READ,
+    Permission.SETTINGS_READ,
+}
+
+MAY: Final[dict[Role, frozenset[Permission]]] = {
+    Role.OWNER: frozenset(Permission),
+    Role.ADMIN: frozenset(Permission),
+    Role.DEVELOPER: frozenset(_BUILD),
+    Role.GATE_LEAD: frozenset(_GATE),
+    Role.VIEWER: frozenset(_LOOK),
+}
+
+# Nobody gives or takes a role above their own.
+RANK: Final[dict[Role, int]] = {role: place for place, role in enumerate(reversed(Role))}

@@ -1,0 +1,1 @@
+"""The studio: the console in which organizers run their events, cards, keys and webhooks."""

@@ -1,0 +1,162 @@
+"""What a door looks like: its figures as pieces of a page, drawn once for everybody who looks at the same."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from gatepass.domain import door
+from gatepass.domain.door import Minute
+from gatepass.domain.keys import Mode
+from gatepass.domain.tickets.activation import REFUSALS
+from gatepass.studio.drawing import Drawing
+from gatepass.studio.watch import Figures, Place, Watch
+
+MOST_CATEGORIES: Final = 24
+MOST_GATES: Final = 12
+# On the wall: what can be read from the back of the room.
+MOST_ON_THE_WALL: Final = 5
+CHART_WIDTH, CHART_HEIGHT, BAR, GAP = 600, 120, 10, 2
+
+
+class View(StrEnum):
+    """`named` shows card numbers; `masked` is for those who may not know whose they are; `projector` is for a wall."""
+
+    NAMED = "named"
+    MASKED = "masked"
+    PROJECTOR = "projector"
+
+
+PIECES: Final[dict[View, tuple[str, ...]]] = {
+    View.NAMED: ("alarms", "totals", "chart", "denials", "categories", "gates", "scans", "silent"),
+    View.MASKED: ("alarms", "totals", "chart", "denials", "categories", "gates", "scans", "silent"),
+    View.PROJECTOR: ("wall",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Bars as two paths: activated from the ground, denied on top of them."""
+
+    activated: str
+    denied: str
+    most: int
+    last_whole: int
+    first_at: datetime
+    last_at: datetime
+
+    @classmethod
+    def of(cls, hour: list[Minute]) -> "Chart":
+        most = max(1, *(one.activated + one.denied for one in hour))
+        paths: dict[bool, list[str]] = {True: [], False: []}
+        for place, one in enumerate(hour):
+            ground = float(CHART_HEIGHT)
+            for good, number in ((True, one.activated), (False, one.denied)):
+                height = CHART_HEIGHT * number / most
+                if number:
+                    left = place * BAR + GAP / 2
+                    paths[good].append(f"M{left:g} {ground:.1f}v{-height:.1f}h{BAR - GAP}v{height:.1f}z")
+                ground -= height
+        last = hour[-2]
+        return cls(
+            "".join(paths[True]), "".join(paths[False]), most, last.activated + last.denied, hour[0].at, hour[-1].at
+        )
+
+
+def facts(place: Place, figures: Figures) -> dict[str, Any]:
+    """What the pieces of a door are drawn from."""
+    tally, now = figures.tally, figures.at
+    hour = tally.last_hour(now)
+    gates = tally.gates()
+    return {
+        "figures": figures,
+        "event": figures.event,
+        "sandbox": place.mode is Mode.SANDBOX,
+        "now": now,
+        "activated": tally.total_activated,
+        "expected": tally.total_expected,
+        "denied": sum(number for _, number in tally.denials()),
+        "chart": Chart.of(hour),
+        "this_minute": hour[-1].activated + hour[-1].denied,
+        "alarms": door.alarms(figures.event, tally, now),
+        "silent": door.silent_scanners(tally, now),
+        "denials": [(code, _sentence(code), number) for code, number in tally.denials()],
+        "categories": [(one, tally.activated_of(one.id)) for one in tally.categories[:MOST_CATEGORIES]],
+        "more_categories": max(0, len(tally.categories) - MOST_CATEGORIES),
+        "gates": gates[:MOST_GATES],
+        "busiest": max((activated for _, activated, _ in gates), default=0),
+        "more_gates": max(0, len(gates) - MOST_GATES),
+        "on_the_wall": MOST_ON_THE_WALL,
+        "masked": door.masked,
+        "root": f"/studio/{place.mode}",
+    }
+
+
+def _sentence(code: str) -> str:
+    refusal = REFUSALS.get(code)
+    return refusal.sentence() if refusal else code
+
+
+class DoorView:
+    """The pieces of one watch, drawn at most once a version, and the messages that carry what changed."""
+
+    def __init__(self, watch: Watch, place: Place, drawing: Drawing) -> None:
+        self.watch = watch
+        self._place, self._drawing = place, drawing
+        self._version = -1
+        self._pieces: dict[View, dict[str, str]] = {}
+        self._before: dict[View, tuple[int, dict[str, str]]] = {}
+        self._messages: dict[tuple[View, bool], bytes] = {}
+        self._facts: dict[str, Any] | None = None
+
+    def pieces(self, view: View) -> dict[str, str]:
+        self._turn()
+        if view not in self._pieces:
+            self._pieces[view] = self._drawn(view)
+        return self._pieces[view]
+
+    def message(self, view: View, known: int | None) -> bytes:
+        """What to tell somebody who knows the version `known`, or nothing yet."""
+        self._turn()
+        version, before = self._before.get(view, (None, {}))
+        partly = known is not None and known == version
+        if (view, partly) not in self._messages:
+            self._messages[view, partly] = self._written(view, before if partly else {})
+        return self._messages[view, partly]
+
+    def beat(self) -> bytes:
+        return _event("beat", {}, self._id())
+
+    def _turn(self) -> None:
+        """Go on to what the watch says now."""
+        if self._version == self.watch.version:
+            return
+        for view, pieces in self._pieces.items():
+            self._before[view] = (self._version, pieces)
+        self._version, self._pieces, self._messages, self._facts = self.watch.version, {}, {}, None
+
+    def _drawn(self, view: View) -> dict[str, str]:
+        figures = self.watch.figures
+        if figures is None:
+            return {}
+        if self._facts is None:
+            self._facts = facts(self._place, figures)
+        known = self._facts | {"view": view}
+        return {name: self._drawing.draw(f"door/{name}.html", known) for name in PIECES[view]}
+
+    def _written(self, view: View, before: dict[str, str]) -> bytes:
+        figures, pieces = self.watch.figures, self.pieces(view)
+        if figures is None:
+            return _event("trouble", {}, self._id())
+        changed = {name: text for name, text in pieces.items() if before.get(name) != text}
+        said = {"at": f"{figures.at:%H:%M:%S}", "settling": figures.settling, "pieces": changed}
+        return _event("figures", said, self._id())
+
+    def _id(self) -> str:
+        return f"{self.watch.name}-{self.watch.version}"
+
+
+def _event(name: str, said: dict[str, Any], id: str) -> bytes:
+    return b"id: %b\nevent: %b\ndata: %b\n\n" % (id.encode(), name.encode(), msgspec.json.encode(said))

@@ -1,0 +1,143 @@
+"""Forms: what somebody typed, what it means, and what is wrong with it.
+
+A form that is refused is shown again with everything that was typed, and each complaint beside its field.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import AfterValidator, BaseModel, StringConstraints, ValidationError
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.types import Message
+
+from gatepass.base.refusals import InvalidRequest, Refusal
+
+M = TypeVar("M", bound=BaseModel)
+
+LARGEST_FORM: Final = 64 * 1024
+MOST_FIELDS: Final = 200
+
+
+class FormTooLarge(Refusal):
+    """What you sent is larger than this page takes."""
+
+    code = "request_too_large"
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text or (not text.isprintable() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in text)):
+        raise ValueError("This text has characters that cannot be stored.")
+    return text
+
+
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_storable)]
+ShortLine = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(_storable)
+]
+OptionalLine = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200), AfterValidator(_storable)]
+LongText = Annotated[str, StringConstraints(strip_whitespace=True, max_length=10_000), AfterValidator(_storable)]
+
+
+class Form:
+    """Fields by name. `errors` says what is wrong, by field; what belongs to no field is under ""."""
+
+    def __init__(self, fields: Mapping[str, Sequence[str]], files: Mapping[str, UploadFile] | None = None) -> None:
+        self._fields = fields
+        self.files = files or {}
+        self.errors: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, **values: Any) -> "Form":
+        """A form to begin with: lists are fields that may be there several times."""
+        return cls({name: _as_texts(value) for name, value in values.items()})
+
+    def value(self, name: str) -> str:
+        return next(iter(self._fields.get(name, ())), "")
+
+    def values(self, name: str) -> Sequence[str]:
+        return self._fields.get(name, ())
+
+    def error(self, name: str) -> str | None:
+        return self.errors.get(name)
+
+    def read(self, kind: type[M]) -> M | None:
+        """The form as this model, or nothing, and then `errors` says why. Empty fields count as absent."""
+        given: dict[str, Any] = {}
+        for name, field in kind.model_fields.items():
+            texts = [text for text in self._fields.get(name, ()) if text.strip()]
+            if texts:
+                given[name] = texts if _takes_many(field.annotation) else texts[0]
+        try:
+            return kind.model_validate(given)
+        except ValidationError as invalid:
+            for error in invalid.errors():
+                name = str(error["loc"][0]) if error["loc"] else ""
+                self.errors.setdefault(name, _spoken(error["type"], error["msg"], error.get("ctx", {})))
+            return None
+
+    def refuse(self, refusal: InvalidRequest) -> None:
+        """Show what the domain said beside the field that it named."""
+        self.errors[refusal.param or ""] = str(refusal)
+
+
+async def received(request: Request, *, most: int = LARGEST_FORM) -> Form:
+    """The form of this request, of at most so many bytes."""
+    if int(request.headers.get("content-length", "0") or "0") > most:
+        raise FormTooLarge
+    data = await Request(request.scope, _bounded(request, most)).form(max_files=1, max_fields=MOST_FIELDS)
+    return _sorted(data)
+
+
+def _bounded(request: Request, most: int) -> Any:
+    seen = 0
+
+    async def receive() -> Message:
+        nonlocal seen
+        message = await request.receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise FormTooLarge
+        return message
+
+    return receive
+
+
+def _sorted(data: FormData) -> Form:
+    fields: dict[str, list[str]] = {}
+    files: dict[str, UploadFile] = {}
+    for name, value in data.multi_items():
+        if isinstance(value, UploadFile):
+            files[name] = value
+        else:
+            fields.setdefault(name, []).append(value)
+    return Form(fields, files)
+
+
+def _as_texts(value: Any) -> list[str]:
+    if value is None:
+        return []
+    return [str(one) for one in value] if isinstance(value, list | tuple | set | frozenset) else [str(value)]
+
+
+def _takes_many(annotation: Any) -> bool:
+    return getattr(annotation, "__origin__", None) in (list, set, frozenset, tuple)
+
+
+SENTENCES: Final = {
+    "missing": "This is needed.",
+    "string_too_short": "This is needed.",
+    "string_too_long": "This is longer than {max_length} characters.",
+    "too_long": "This is longer than {max_length} characters.",
+    "int_parsing": "This is not a whole number.",
+    "decimal_parsing": "This is not a number.",
+    "greater_than_equal": "This is less than {ge}.",
+    "less_than_equal": "This is more than {le}.",
+    "enum": "Choose one of these.",
+}
+
+
+def _spoken(kind: str, message: str, context: Mapping[str, Any]) -> str:
+    if kind in SENTENCES:
+        return SENTENCES[kind].format(**context)
+    return str(context["error"]) if kind == "value_error" and "error" in context else message + "."

@@ -1,0 +1,36 @@
+// Small comforts. Every page works without them.
+
+// Copy buttons are shown only where they work.
+function showCopyButtons(root) {
+  for (const button of root.querySelectorAll("[data-copy][hidden]")) button.hidden = !navigator.clipboard;
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    const label = button.getAttribute("aria-label");
+    button.setAttribute("aria-label", "Copied");
+    button.dataset.copied = "";
+    setTimeout(() => { button.setAttribute("aria-label", label); delete button.dataset.copied; }, 2000);
+    return;
+  }
+  // A menu closes when one clicks beside it.
+  for (const menu of document.querySelectorAll("details[open]:has(> .menu-panel)"))
+    if (!menu.contains(event.target)) menu.open = false;
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape")
+    for (const menu of document.querySelectorAll("details[open]:has(> .menu-panel)")) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+  if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+    const field = document.querySelector("[data-palette]");
+    if (field) { event.preventDefault(); field.focus(); field.select(); }
+  }
+});
+
+document.addEventListener("DOMContentLoaded", () => showCopyButtons(document));
+document.addEventListener("htmx:after:swap", () => showCopyButtons(document));

@@ -1,0 +1,42 @@
+"""The studio's own files: styles, scripts, fonts, pictures. Everything is here; no page asks anybody else."""
+
+import gzip
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from gatepass.base.assets import BRIEFLY, FOR_GOOD, Asset
+from gatepass.studio.drawing import STATIC
+from gatepass.studio.entrance import PageNotFound
+
+TYPES: Final = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+}
+
+router = APIRouter()
+
+
+# A plain function: reading a file must not hold up the pages.
+@router.api_route("/static/{name:path}", methods=["GET", "HEAD"])
+def file(name: str, request: Request) -> Response:
+    if name not in names():
+        raise PageNotFound
+    return _asset(name, FOR_GOOD if "v" in request.query_params else BRIEFLY).answer(request)
+
+
+@cache
+def names() -> frozenset[str]:
+    """What there is; nothing else is looked for on the disk."""
+    return frozenset(str(path.relative_to(STATIC)) for path in STATIC.rglob("*") if path.suffix in TYPES)
+
+
+@cache
+def _asset(name: str, caching: str) -> Asset:
+    content = (STATIC / name).read_bytes()
+    return Asset(TYPES[Path(name).suffix], gzip.compress(content, mtime=0), caching)

@@ -1,0 +1,114 @@
+"""What the pages on webhooks say in words: about types, errors, answers and pauses, and what to do about each."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gatepass.domain.webhooks import MessageType, PausedReason
+from gatepass.domain.webhooks.attempt import AttemptError
+from gatepass.domain.webhooks.deliveries import AttemptMade
+from gatepass.domain.webhooks.preflight import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What happened, and how to mend it."""
+
+    what: str
+    mend: str
+
+
+TYPES: Final[dict[MessageType, str]] = {
+    MessageType.TICKET_ACTIVATED: "Somebody was let in: a scan used up a ticket.",
+    MessageType.TICKET_CANCELLED: "A ticket was taken out of use, by itself or with its event.",
+    MessageType.EVENT_CANCELLED: "A whole event was cancelled.",
+    MessageType.CARD_STATUS_CHANGED: "A card was suspended, resumed or revoked.",
+    MessageType.SCAN_DENIED: "A scan was refused. There may be many of these: ask for them only if you use them.",
+}
+
+PAUSED: Final[dict[str, str]] = {
+    PausedReason.REQUESTED: "Somebody paused it.",
+    PausedReason.GONE: "The receiver answered 410 Gone, which asks us to stop.",
+    PausedReason.FAILING: "Nothing got through for 72 hours.",
+}
+
+STEPS: Final[dict[Step, str]] = {
+    Step.URL: "URL",
+    Step.NAME: "DNS",
+    Step.CONNECTION: "Connection",
+    Step.TLS: "TLS",
+}
+
+ERRORS: Final[dict[str, Explanation]] = {
+    AttemptError.TIMEOUT: Explanation(
+        "No whole answer within 15 seconds.", "Put the message away, answer with 2xx, and work on it afterwards."
+    ),
+    AttemptError.DNS_FAILED: Explanation(
+        "The name in the URL could not be found.", "Check the name, and its records with your DNS provider."
+    ),
+    AttemptError.ADDRESS_NOT_ALLOWED: Explanation(
+        "The name leads to an address that is not public.", "Give the receiver a public address; we send to no other."
+    ),
+    AttemptError.CONNECT_FAILED: Explanation(
+        "The connection was refused.", "Check that the receiver runs, and that its firewall lets us in."
+    ),
+    AttemptError.TLS_FAILED: Explanation(
+        "The certificate could not be verified.", "Renew it, send the whole chain, and use TLS 1.2 or newer."
+    ),
+    AttemptError.CONNECTION_LOST: Explanation(
+        "The connection broke off before the answer was whole.", "Look for crashes or limits in your proxy and server."
+    ),
+    AttemptError.BAD_ANSWER: Explanation(
+        "The answer was not HTTP/1.1 as we take it.", "Answer with a plain status and few, short headers."
+    ),
+    AttemptError.INTERNAL: Explanation("A fault of ours.", "Nothing for you to do. We try again."),
+    "expired": Explanation("The body is no longer kept.", "Messages are kept for 30 days. Nothing is left to send."),
+    "secret_locked": Explanation(
+        "We could not open the secret of this endpoint.", "A fault of ours. Rotate the secret if it stays."
+    ),
+}
+
+REDIRECT: Final = Explanation("It redirected.", "We follow no redirects. Save the URL that it leads to.")
+UNSIGNED: Final = Explanation(
+    "It refused the message.", "If it checks signatures, try the message in the signature playground."
+)
+NOT_THERE: Final = Explanation("There is nothing at this path.", "Check the path of the URL.")
+GONE: Final = Explanation("It said 410 Gone, so the endpoint was paused.", "Resume it once the receiver is back.")
+TOO_MANY: Final = Explanation(
+    "It asked for fewer messages.", "We wait as long as its Retry-After says, 12 hours at most."
+)
+BUSY: Final = Explanation("The receiver is not available.", "We try again, later if it sends a Retry-After.")
+REFUSED: Final = Explanation("It refused the message.", "Answer with 2xx once you have the message.")
+BROKEN: Final = Explanation("The receiver failed.", "Look into its log at this time.")
+
+STATUSES: Final[dict[int, Explanation]] = {
+    400: UNSIGNED,
+    401: UNSIGNED,
+    403: UNSIGNED,
+    404: NOT_THERE,
+    405: NOT_THERE,
+    410: GONE,
+    429: TOO_MANY,
+    503: BUSY,
+}
+
+
+def explain(status: int | None, error: str | None) -> Explanation | None:
+    """Why an attempt failed; None if it did not."""
+    if error is not None:
+        return ERRORS.get(error, ERRORS[AttemptError.INTERNAL])
+    if status is None or 200 <= status < 300:
+        return None
+    if status in STATUSES:
+        return STATUSES[status]
+    return REDIRECT if status < 400 else REFUSED if status < 500 else BROKEN
+
+
+def succeeded(attempt: AttemptMade) -> bool:
+    return attempt.status is not None and explain(attempt.status, attempt.error) is None
+
+
+def outcome(status: int | None, error: str | None) -> str:
+    """In one word or number: the status, or what went wrong before there was one."""
+    if error is not None:
+        return error.replace("_", " ")
+    return "" if status is None else str(status)

@@ -1,0 +1,137 @@
+"""Cards, tickets and imports in a real browser: a file becomes tickets, and one of them opens a gate."""
+
+import csv
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page
+
+from gatepass.domain import events
+from gatepass.domain.keys import Scope
+from tests import make
+from tests.browser.studio import Stack, picture, sign_in, violations
+from tests.browser.visiting import PHONE, Visitor
+
+pytestmark = pytest.mark.browser
+
+GUESTS = [
+    ("Ada Lovelace", "ada@example.org", "VIP", "A-1001"),
+    ("Grace Hopper", "grace@example.org", "General", "A-1002"),
+    ("Katherine Johnson", "katherine@example.org", "General", "A-1003"),
+    ("Mary Jackson", "not an address", "General", "A-1004"),
+    ("Hedy Lamarr", "hedy@example.org", "Balcony", "A-1005"),
+    ("Margaret Hamilton", "margaret@example.org", "General", "A-1003"),
+]
+
+
+def guest_list(folder: Path, more: int = 40) -> Path:
+    path = folder / "guests.csv"
+    with path.open("w", newline="") as file:
+        out = csv.writer(file, delimiter=";")
+        out.writerow(["Full name", "E-mail", "Ticket type", "Order", "Seat"])
+        out.writerows([*guest, "12"] for guest in GUESTS)
+        out.writerows([f"Guest {n}", f"guest{n}@example.org", "General", f"B-{n:04}", ""] for n in range(more))
+    return path
+
+
+async def test_a_file_becomes_tickets_that_open_a_gate(
+    stack: Stack, house: make.House, visit: Visitor, tmp_path: Path
+) -> None:
+    async with house.db.transaction() as tx:
+        await events.add_category(
+            tx, house.id, house.event_id, "VIP", Decimal(90), "EUR", 50, tier="vip", by=make.BY, at=make.now()
+        )
+    visited = await sign_in(stack, house, visit)
+    page = visited.page
+    await imported(stack, house, page, guest_list(tmp_path))
+    await found_and_scanned(stack, house, page)
+    await undone(stack, house, page)
+    assert visited.complaints == []
+    assert visited.elsewhere(stack.origin) == []
+
+
+async def imported(stack: Stack, house: make.House, page: Page, file: Path) -> None:
+    await page.goto(stack.url(f"events/{house.event_id}/tickets"))
+    await page.get_by_role("heading", name="No tickets yet").wait_for()
+    await page.get_by_role("link", name="Import CSV").first.click()
+    await page.get_by_label("CSV file").set_input_files(file)
+    assert await violations(page) == []
+    await picture(page, "imports-file")
+    await page.get_by_role("button", name="Upload and go on").click()
+    await page.get_by_role("heading", name="What do the columns hold?").wait_for()
+    assert await page.get_by_label("Full name").input_value() == "name"
+    assert await page.get_by_label("Order").input_value() == "reference"
+    assert await page.get_by_label("Seat").input_value() == ""
+    assert await violations(page) == []
+    await picture(page, "imports-columns")
+    await page.get_by_role("button", name="Check every row").click()
+    await page.get_by_role("button", name="Import 43 tickets").wait_for()
+    await page.get_by_text("The event has no category or tier of this name.").wait_for()
+    assert await violations(page) == []
+    await picture(page, "imports-check")
+    async with page.expect_download() as download:
+        await page.get_by_role("link", name="Download all 3").click()
+    failed = (await (await download.value).path()).read_text(encoding="utf-8-sig").splitlines()
+    assert failed[0] == "Full name,E-mail,Ticket type,Order,Seat,reason"
+    assert len(failed) == 4
+    await page.get_by_role("button", name="Import 43 tickets").click()
+    await page.get_by_role("link", name="See the tickets").wait_for()
+    assert await violations(page) == []
+    await picture(page, "imports-done")
+    await page.get_by_role("link", name="See the tickets").click()
+    await page.get_by_role("region", name="Tickets").wait_for()
+    assert await violations(page) == []
+    await picture(page, "tickets")
+
+
+async def found_and_scanned(stack: Stack, house: make.House, page: Page) -> None:
+    await page.goto(stack.url("cards"))
+    assert await violations(page) == []
+    await page.get_by_role("searchbox", name="Card number, name").fill("ada lov")
+    await page.get_by_role("button", name="Find").click()
+    await page.get_by_role("region", name="Cards").get_by_role("link").click()
+    number = (await page.get_by_role("heading", level=1).inner_text()).strip()
+    key = await house.key(Scope.TICKETS_ACTIVATE)
+    async with stack.serving.client(key.text) as gate:
+        scan = {"event_id": str(house.event_id), "card_number": number, "gate": "North"}
+        assert (await gate.post("/scan", json=scan)).status_code == 200
+        assert (await gate.post("/scan", json=scan)).status_code == 409
+    await page.reload()
+    await page.get_by_text("Refused: already used").wait_for()
+    await page.get_by_text("Let in").wait_for()
+    assert await violations(page) == []
+    await picture(page, "card")
+    await confirmed(page, "Undo activation", "Scanned by mistake")
+    await page.get_by_text("The activation is taken back").wait_for()
+
+
+async def confirmed(page: Page, words: str, reason: str) -> None:
+    """Answer the question that a button opens."""
+    question = page.locator("details", has=page.locator("summary", has_text=words))
+    await question.locator("summary").click()
+    await question.get_by_label("Reason").fill(reason)
+    await question.locator("form button").click()
+
+
+async def undone(stack: Stack, house: make.House, page: Page) -> None:
+    await page.goto(stack.url(f"events/{house.event_id}/imports"))
+    await page.get_by_role("link", name="guests.csv").click()
+    await confirmed(page, "Undo the import", "The wrong list")
+    await page.get_by_text("Tickets removed again").wait_for()
+    assert await page.locator("dd.figure").nth(3).inner_text() == "43"
+
+
+async def test_without_javascript_on_a_phone_in_the_dark(
+    stack: Stack, house: make.House, visit: Visitor, tmp_path: Path
+) -> None:
+    visited = await sign_in(stack, house, visit, colours="dark", viewport=PHONE, javascript=False)
+    page = visited.page
+    await page.goto(stack.url(f"events/{house.event_id}/imports"))
+    await page.get_by_label("CSV file").set_input_files(guest_list(tmp_path, more=2))
+    await page.get_by_role("button", name="Upload and go on").click()
+    await page.get_by_role("button", name="Check every row").click()
+    await page.get_by_role("button", name="Import 4 tickets").click(timeout=20_000)
+    await page.get_by_role("link", name="See the tickets").click(timeout=20_000)
+    await page.get_by_role("region", name="Tickets").wait_for()
+    assert visited.complaints == []

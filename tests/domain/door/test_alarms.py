@@ -1,0 +1,93 @@
+"""What the door warns of."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from gatepass.domain.door import AlarmKind, Category, Minute, Scanner, Tally, alarms, masked, silent_scanners
+from gatepass.domain.events import Event, EventStatus
+
+NOW = datetime(2026, 7, 1, 20, 30, 15, tzinfo=UTC)
+ID = UUID(int=1)
+EVENT = Event(
+    ID, "Night", None, None, None, None, NOW - timedelta(hours=1), NOW + timedelta(hours=3), None, EventStatus.PUBLISHED
+)
+
+
+def tally(*, capacity: int = 100, activated: int = 0, status: str = "published") -> Tally:
+    made = Tally("1:1:", 1, status, [Category(ID, "General", "standard", capacity, capacity)])
+    made.activated = Counter({(ID, "North"): activated})
+    return made
+
+
+def kinds(of: Tally, now: datetime = NOW) -> list[AlarmKind]:
+    return [one.kind for one in alarms(EVENT, of, now)]
+
+
+@pytest.mark.parametrize(
+    ("activated", "expected"),
+    [(0, []), (89, []), (90, [AlarmKind.NEARLY_FULL]), (99, [AlarmKind.NEARLY_FULL]), (100, [AlarmKind.FULL])],
+)
+def test_a_category_fills_up(activated: int, expected: list[AlarmKind]) -> None:
+    assert kinds(tally(activated=activated)) == expected
+
+
+def test_a_category_without_places_is_not_full() -> None:
+    assert kinds(tally(capacity=0)) == []
+
+
+def test_an_event_that_is_not_published_refuses_every_scan() -> None:
+    assert kinds(tally(status="draft")) == [AlarmKind.NOT_PUBLISHED]
+
+
+def quiet_for(minutes: int, *, before: int = 5) -> Tally:
+    made = tally()
+    this = NOW.replace(second=0)
+    made.minutes = {
+        at: Minute(at, before, 0) for at in (this - timedelta(minutes=n) for n in range(minutes, minutes + 10))
+    }
+    return made
+
+
+@pytest.mark.parametrize(
+    ("made", "stopped"),
+    [
+        (quiet_for(0), False),
+        (quiet_for(2), False),
+        (quiet_for(3), True),
+        (quiet_for(3, before=1), False),
+        (quiet_for(25), False),
+    ],
+)
+def test_scans_that_fall_to_nothing(made: Tally, stopped: bool) -> None:
+    assert kinds(made) == [AlarmKind.STOPPED] * stopped
+
+
+@pytest.mark.parametrize("hours", [-6, 4])
+def test_nothing_has_stopped_while_the_doors_are_shut(hours: int) -> None:
+    made, now = quiet_for(3), NOW + timedelta(hours=hours)
+    made.minutes = {at + timedelta(hours=hours): one for at, one in made.minutes.items()}
+    assert kinds(made, now) == []
+
+
+def test_silent_scanners_are_those_of_today_that_say_nothing_for_five_minutes() -> None:
+    made = tally()
+    for name, minutes in (("talks", 4), ("silent", 6), ("long silent", 700), ("gone home", 800)):
+        made.scanners[name] = Scanner(name, "North", NOW - timedelta(minutes=minutes), 1)
+    assert [one.scanner.id for one in silent_scanners(made, NOW)] == ["silent", "long silent"]
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        ("SVC 1234 5678 9012", "SVC •••• •••• 9012"),
+        ("TEST_VALID", "TEST_VALID"),
+        ("Ada Lovelace", "not a card number"),
+        ("SVC 1234 5678 9012 Ada", "not a card number"),
+        ("SVC ١٢٣٤ 5678 9012", "not a card number"),
+    ],
+)
+def test_a_card_number_for_those_who_may_not_know_whose_it_is(number: str, shown: str) -> None:
+    assert masked(number) == shown

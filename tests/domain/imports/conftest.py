@@ -1,0 +1,128 @@
+"""On a database of their own, because whoever advances imports advances everybody's."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+
+from gatepass.base.database import Database
+from gatepass.base.ids import new_id
+from gatepass.domain import events, imports, upkeep
+from gatepass.domain.imports import FaultyRow, Import, ImportState
+from gatepass.migrations import runner
+from tests import make
+from tests.make import House
+from tests.postgres import Cluster
+
+
+@pytest.fixture(scope="module")
+async def own(cluster: Cluster, request: pytest.FixtureRequest) -> AsyncGenerator[Database]:
+    url = cluster.create_database(f"gatepass_imports_{new_id().hex[-8:]}")
+    runner.upgrade(url)
+    database = Database(url, connections=8, deadline=20)
+    await upkeep.keep(database, at=make.now())
+    yield database
+    await database.close()
+
+
+@dataclass
+class Desk:
+    """Where files are handed in."""
+
+    house: House
+    vip: UUID
+
+    async def stage(self, text: str, *, event_id: UUID | None = None, key: UUID | None = None) -> UUID:
+        async with self.house.db.transaction() as tx:
+            import_id, is_new = await imports.begin(
+                tx, self.house.id, event_id or self.house.event_id, key or new_id(), "guests.csv", by=make.BY, at=now()
+            )
+            if is_new:
+                sheet = imports.Sheet()
+                rows = sheet.feed(text.encode()) + sheet.end()
+                await imports.stage(tx, self.house.id, import_id, rows, at=now())
+                await imports.received(tx, self.house.id, import_id, sheet.header, at=now())
+        return import_id
+
+    async def name(self, import_id: UUID, *columns: str, category_id: UUID | None = None) -> None:
+        async with self.house.db.transaction() as tx:
+            job = await imports.find(tx, self.house.id, import_id)
+            named = columns or imports.guess(job.header)
+            await imports.name_columns(tx, self.house.id, job, named, category_id, by=make.BY, at=now())
+
+    async def checked(self, text: str, *columns: str, category_id: UUID | None = None) -> Import:
+        import_id = await self.stage(text)
+        await self.name(import_id, *columns, category_id=category_id)
+        return await self.worked(import_id)
+
+    async def applied(self, text: str, *columns: str, category_id: UUID | None = None) -> Import:
+        job = await self.checked(text, *columns, category_id=category_id)
+        return await self.apply(job.id)
+
+    async def apply(self, import_id: UUID) -> Import:
+        async with self.house.db.transaction() as tx:
+            await imports.begin_applying(tx, self.house.id, import_id, by=make.BY, at=now())
+        return await self.worked(import_id)
+
+    async def undone(self, import_id: UUID) -> Import:
+        async with self.house.db.transaction() as tx:
+            await imports.begin_undoing(tx, self.house.id, import_id, by=make.BY, at=now(), reason="wrong file")
+        return await self.worked(import_id)
+
+    async def worked(self, import_id: UUID) -> Import:
+        """What it is when the workers have nothing left to do."""
+        while await self.step():
+            pass
+        return await self.find(import_id)
+
+    async def step(self) -> ImportState | None:
+        async with self.house.db.transaction() as tx:
+            job = await imports.next_under_way(tx)
+            if job is not None:
+                await imports.advance(tx, job, at=now())
+        return job.state if job else None
+
+    async def find(self, import_id: UUID) -> Import:
+        async with self.house.db.reading() as tx:
+            return await imports.find(tx, self.house.id, import_id)
+
+    async def faults(self, import_id: UUID) -> list[FaultyRow]:
+        async with self.house.db.reading() as tx:
+            return await imports.faulty_rows(tx, self.house.id, import_id, limit=1000)
+
+    async def codes(self, import_id: UUID) -> dict[int, str]:
+        return {row.line: row.fault for row in await self.faults(import_id)}
+
+    async def value(self, sql: str, *values: object) -> int:
+        async with self.house.db.reading() as tx:
+            return await tx.value(sql, self.house.id, *values)  # pyright: ignore[reportArgumentType]
+
+    async def sold(self) -> int:
+        return await self.value("SELECT sum(quantity_sold) FROM ticket_category WHERE organization_id = $1")
+
+    async def tickets(self) -> int:
+        return await self.value("SELECT count(*) FROM ticket WHERE organization_id = $1")
+
+    async def cards(self) -> int:
+        return await self.value("SELECT count(*) FROM card WHERE organization_id = $1")
+
+
+def now() -> datetime:
+    return make.now()
+
+
+@pytest.fixture
+async def house(own: Database) -> House:
+    return await make.house(own, places=10_000)
+
+
+@pytest.fixture
+async def desk(house: House) -> Desk:
+    async with house.db.transaction() as tx:
+        vip = await events.add_category(
+            tx, house.id, house.event_id, "Backstage", Decimal(90), "EUR", 3, tier="vip", by=make.BY, at=now()
+        )
+    return Desk(house, vip)

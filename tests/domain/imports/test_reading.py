@@ -1,0 +1,107 @@
+"""Reading CSV as it arrives: however it is cut into pieces, the rows are what a whole reading gives."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatepass.domain.imports import Fault, FileRefused, Row, Sheet
+from gatepass.domain.imports import job as limits
+
+
+def read(data: bytes, piece: int = 1 << 16) -> tuple[list[str], list[Row]]:
+    sheet = Sheet()
+    rows = [row for place in range(0, len(data), piece) for row in sheet.feed(data[place : place + piece])]
+    return sheet.header, [*rows, *sheet.end()]
+
+
+def cells(data: bytes) -> list[list[str]]:
+    return [row.cells for row in read(data)[1]]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_any_common_file(end: str, delimiter: str, mark: bytes) -> None:
+    text = end.join([f"name{delimiter}e-mail", f"Zoë{delimiter}z@example.org", f"Ann{delimiter}a@example.org"])
+    header, rows = read(mark + text.encode(), piece=3)
+    assert header == ["name", "e-mail"]
+    assert rows == [Row(2, ["Zoë", "z@example.org"]), Row(3, ["Ann", "a@example.org"])]
+
+
+def test_quotes() -> None:
+    assert cells(b'a,b\n"x, y","he said ""no"""\n"two\nlines",z\n5" pipe,w\n') == [
+        ["x, y", 'he said "no"'],
+        ["two\nlines", "z"],
+        ['5" pipe', "w"],
+    ]
+
+
+def test_a_quote_in_the_wrong_place_is_read_as_it_stands() -> None:
+    assert cells(b'a,b\n"x"y,z\n') == [["xy", "z"]]
+
+
+def test_rows_are_counted_as_a_spreadsheet_counts_them() -> None:
+    assert read(b'a\n\n"x\ny"\n,\nz\n')[1] == [Row(3, ["x\ny"]), Row(5, ["z"])]
+
+
+def test_a_delimiter_within_quotes_does_not_count() -> None:
+    assert read(b'"a,b,c,d";e\n1;2\n')[0] == ["a,b,c,d", "e"]
+
+
+def test_a_row_with_more_cells_than_columns() -> None:
+    assert read(b"a,b\n1,2,3\n1,2,\n1\n")[1] == [
+        Row(2, ["1", "2", "3"], Fault.TOO_MANY_CELLS),
+        Row(3, ["1", "2", ""]),
+        Row(4, ["1"]),
+    ]
+
+
+def test_nul_is_told_and_stored_as_something_else() -> None:
+    assert read(b"a,b\n1,2\0\n")[1] == [Row(2, ["1", "2\ufffd"], Fault.UNREADABLE)]
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "empty"),
+        (b"\n\n", "empty"),
+        (b"name\n", "nothing below"),
+        ("näme\nZoë\n".encode("latin-1"), "not UTF-8"),
+        ("name\nZoë\n".encode("utf-16"), "not UTF-8"),
+        (b'a,b\n"open,2\n3,4\n', "never closed"),
+        (b"a\n" + b"x" * (limits.LONGEST_ROW + 1) + b"\n", "Line 2 is longer"),
+        (b"a\n" + b"x" * (limits.LONGEST_ROW + 1), "Line 2 is longer"),
+        (b'a\n"' + b"x\n" * limits.LONGEST_ROW, "Line 2 is longer"),
+        (b"," * 50 + b"\n1\n", "nothing below"),
+        (b"a" + b",a" * 50 + b"\n1\n", "more than 50 columns"),
+    ],
+)
+def test_a_file_that_is_refused(data: bytes, sentence: str) -> None:
+    with pytest.raises(FileRefused, match=sentence):
+        read(data, piece=1000)
+
+
+def test_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatepass.domain.imports.reading.MOST_ROWS", 3)
+    with pytest.raises(FileRefused, match="more than 3 rows"):
+        read(b"a\n" + b"1\n" * 4)
+
+
+def test_too_large_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatepass.domain.imports.reading.LARGEST_FILE", 2**20)
+    with pytest.raises(FileRefused, match="larger than 1 MB"):
+        read(b"a\n" + b"1\n" * 2**19)
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0"), max_size=20)
+
+
+@given(st.lists(st.lists(TEXT, min_size=2, max_size=2), min_size=1, max_size=8), st.integers(1, 40))
+def test_however_it_is_cut(table: list[list[str]], piece: int) -> None:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([["first", "second"], *table])
+    found = [row.cells for row in read(out.getvalue().encode(), piece)[1]] if any(map(any, table)) else []
+    assert found == [row for row in table if any(row)]

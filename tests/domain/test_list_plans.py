@@ -1,0 +1,216 @@
+"""Lists of calls, changes, keys and holders read what they show and little more, at ten million rows of each.
+
+Some weeks of history are loaded, and the planner is told that there are ten million; then each statement is really
+run, by a plan that was made for any values.
+"""
+
+from collections.abc import Generator
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from gatepass.base.database import Database
+from gatepass.domain import audit, changes, upkeep
+from gatepass.domain.cards import holders, signing
+from gatepass.domain.keys import listing
+from gatepass.migrations import runner
+from tests import make
+from tests.domain.test_plans import SCALE, Link, Plan, nodes
+from tests.domain.webhooks.test_page_plans import run, scanned
+from tests.postgres import Cluster
+
+ORGANIZATION: Final = "00000000-0000-0000-0000-000000000001"
+KEY: Final = "00000000-0000-0000-0000-0000000000e1"
+ROWS: Final = 30_000
+BELIEVED: Final = 10_000_000
+# Weeks of history, weeks ahead, and the default partition: a page looks into each of them once.
+PARTITIONS: Final = 20
+LIMIT: Final = 51
+LOOKED: Final = 1_000
+FIRST: Final = ("9999-12-31", UUID(int=2**128 - 1))
+EVER: Final = "1970-01-01"
+SCALED: Final = ("api_key", "card", "card_holder", "signing_key")
+
+# A third is of the organization that is asked about; of its calls one in a thousand is of the sandbox.
+LOAD: Final = f"""
+    INSERT INTO organization (id, name, created_at)
+        SELECT lpad(to_hex(n), 32, '0')::uuid, 'Organization', now() FROM generate_series(1, 3) n;
+    CREATE TEMP TABLE share AS
+        SELECT lpad(to_hex(1 + n % 3), 32, '0')::uuid AS organization_id, n,
+               now() - ({ROWS} - n) * interval '80 seconds' AS at, md5(n::text)::uuid AS id
+          FROM generate_series(1, {ROWS}) n;
+    INSERT INTO audit (organization_id, at, id, mode, key_id, method, path, status, duration_us)
+        SELECT organization_id, at, id, CASE WHEN n % 1000 = 0 THEN 'sandbox' ELSE 'live' END,
+               CASE WHEN n % 2 = 0 THEN '{KEY}'::uuid ELSE gen_random_uuid() END, 'POST', '/scan', 200, 900 FROM share;
+    INSERT INTO change (organization_id, at, id, actor, subject, subject_id, action)
+        SELECT organization_id, at, id, 'actor ' || n % 100, 'card', md5((n % 2000)::text)::uuid, 'issued' FROM share;
+    INSERT INTO api_key (organization_id, id, hash, mode, name, last_four, scopes, created_at, created_by)
+        SELECT organization_id, id, sha256(n::text::bytea), CASE WHEN n % 2 = 0 THEN 'live' ELSE 'sandbox' END, 'key',
+               'aaaa', '{{admin}}', at, 'test' FROM share;
+    INSERT INTO signing_key (organization_id, id, public_key, sealed_private_key, created_at)
+        SELECT organization_id, id, sha256(n::text::bytea), '', at FROM share WHERE n < 30;
+    INSERT INTO card (organization_id, id, number, issued_at)
+        SELECT organization_id, id,
+               'SVC ' || to_char(n / 10000, 'FM0000') || ' ' || to_char(n % 10000, 'FM0000') || ' 0000', at FROM share;
+    INSERT INTO card_holder (organization_id, card_id, name, email)
+        SELECT organization_id, id, 'Name', CASE WHEN n % 5 = 0 THEN 'coach' ELSE 'name' || n END || '@example.com'
+          FROM share;
+    ANALYZE
+"""
+PARTITIONS_OF: Final = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass"
+
+
+@pytest.fixture(scope="module")
+async def history(cluster: Cluster) -> str:
+    url = cluster.create_database("gatepass_list_plans")
+    runner.upgrade(url)
+    database = Database(url, deadline=60)
+    for weeks in range(5, -1, -1):
+        await upkeep.keep(database, at=make.now() - timedelta(weeks=weeks))
+    await database.close()
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in LOAD.split(";\n"):
+            connection.execute(statement.encode())
+        pieces = [name for table in ("audit", "change") for (name,) in connection.execute(PARTITIONS_OF, (table,))]
+        for table in (*SCALED, *pieces):
+            rows = connection.execute("SELECT reltuples FROM pg_class WHERE oid = %s::regclass", (table,)).fetchall()
+            if rows[0][0] > 0:
+                connection.execute(SCALE, {"table": table, "rows": float(BELIEVED)})
+    return url
+
+
+@pytest.fixture
+def link(history: str) -> Generator[Link]:
+    with psycopg.connect(history, autocommit=True) as connection:
+        connection.execute("SET jit = off")
+        yield connection
+
+
+def assert_little_is_read(plan: Plan, rows: int) -> None:
+    """By index alone, in its order, and no more than these rows and one of each partition."""
+    assert scanned(plan) == []
+    assert [node for node in nodes(plan) if node["Node Type"] == "Sort" and node["Actual Rows"] > rows] == []
+    scans = [node for node in nodes(plan) if node.get("Index Name")]
+    read = sum((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"] for node in scans)
+    assert 0 < read <= rows + PARTITIONS, [(node["Index Name"], node["Actual Rows"]) for node in scans]
+
+
+def middle(link: Link) -> tuple[Any, UUID]:
+    find = b"SELECT at, id FROM audit WHERE organization_id = %s ORDER BY at OFFSET 5000 LIMIT 1"
+    row = link.execute(find, (ORGANIZATION,)).fetchone()
+    assert row is not None
+    return row[0], row[1]
+
+
+@pytest.fixture(params=["first", "next"])
+def place(request: pytest.FixtureRequest, link: Link) -> tuple[Any, UUID]:
+    return FIRST if request.param == "first" else middle(link)
+
+
+EVERY: Final = (None, 0, 1000, None, None)
+
+
+def test_a_page_of_calls(link: Link, place: tuple[Any, UUID]) -> None:
+    here = (ORGANIZATION, *place, EVER)
+    assert_little_is_read(run(link, audit.PAGE, *here, "live", *EVERY, LOOKED, LIMIT), LIMIT + 1)
+
+
+def test_a_page_of_calls_of_one_key(link: Link, place: tuple[Any, UUID]) -> None:
+    here = (ORGANIZATION, *place, EVER)
+    plan = run(link, audit.PAGE, *here, "live", KEY, 0, 1000, None, None, LOOKED, LIMIT)
+    assert_little_is_read(plan, 3 * LIMIT)
+
+
+def test_a_page_of_calls_that_hardly_any_fit(link: Link, place: tuple[Any, UUID]) -> None:
+    here = (ORGANIZATION, *place, EVER)
+    refused = (None, 400, 500, "sold_out", None)
+    assert_little_is_read(run(link, audit.PAGE, *here, "live", *refused, LOOKED, LIMIT), LOOKED)
+    assert_little_is_read(run(link, audit.PAGE, *here, "sandbox", *EVERY, LOOKED, LIMIT), LOOKED)
+    assert_little_is_read(run(link, audit.LAST_LOOKED_AT, *here, LOOKED - 1), LOOKED)
+
+
+def test_a_page_of_calls_of_an_hour_reads_that_hour(link: Link) -> None:
+    at, id = middle(link)
+    plan = run(link, audit.PAGE, ORGANIZATION, at, id, at - timedelta(hours=1), "live", *EVERY, LOOKED, LIMIT)
+    assert_little_is_read(plan, 45)
+    assert plan["Actual Rows"] > 10
+
+
+def test_one_call_by_its_id(link: Link) -> None:
+    at, id = middle(link)
+    plan = run(link, audit.FIND, ORGANIZATION, at - audit.SKEW, at + audit.SKEW, id)
+    assert_little_is_read(plan, 1)
+    assert plan["Actual Rows"] == 1
+
+
+def test_where_a_key_is_used_from_and_for_what(link: Link) -> None:
+    assert_little_is_read(run(link, audit.USED_FOR, ORGANIZATION, EVER, KEY, LOOKED), LOOKED)
+    assert_little_is_read(run(link, audit.USED_FROM, ORGANIZATION, EVER, KEY, LOOKED, 10), LOOKED)
+
+
+def test_a_page_of_changes(link: Link, place: tuple[Any, UUID]) -> None:
+    here = (ORGANIZATION, *place, EVER)
+    assert_little_is_read(run(link, changes.PAGE, *here, None, None, None, LOOKED, LIMIT), LIMIT + 1)
+    assert_little_is_read(run(link, changes.PAGE, *here, "event", None, None, LOOKED, LIMIT), LOOKED)
+    assert_little_is_read(run(link, changes.LAST, *here, LOOKED - 1), LOOKED)
+
+
+def test_a_page_of_changes_by_one_actor(link: Link, place: tuple[Any, UUID]) -> None:
+    here, actor = (ORGANIZATION, *place, EVER), "actor 3"
+    assert_little_is_read(run(link, changes.PAGE_OF_ACTOR, *here, None, None, actor, LOOKED, LIMIT, actor), LIMIT + 1)
+    assert_little_is_read(run(link, changes.LAST_OF_ACTOR, *here, 10, actor), LIMIT)
+
+
+def test_a_page_of_changes_of_one_thing(link: Link) -> None:
+    here, card = (ORGANIZATION, *FIRST, EVER), middle_subject(link)
+    assert_little_is_read(run(link, changes.PAGE_OF_SUBJECT, *here, None, None, None, LOOKED, LIMIT, card), LIMIT)
+    assert_little_is_read(run(link, changes.LAST_OF_SUBJECT, *here, 2, card), LIMIT)
+
+
+def middle_subject(link: Link) -> UUID:
+    find = b"SELECT subject_id FROM change WHERE organization_id = %s ORDER BY at OFFSET 5000 LIMIT 1"
+    return link.execute(find, (ORGANIZATION,)).fetchall()[0][0]
+
+
+@pytest.mark.parametrize(("shown", "rows"), [("all", LIMIT), ("usable", LIMIT), ("ended", LOOKED), ("unused", LOOKED)])
+def test_a_page_of_keys(link: Link, place: tuple[Any, UUID], shown: str, rows: int) -> None:
+    here = (ORGANIZATION, "live", *place)
+    times = (make.now(), make.now() - listing.UNUSED)
+    assert_little_is_read(run(link, listing.PAGE, *here, shown, *times, LOOKED, LIMIT), rows)
+    assert_little_is_read(run(link, listing.LAST_LOOKED_AT, *here, LOOKED - 1), LOOKED)
+
+
+def test_one_key_and_the_names_of_some(link: Link) -> None:
+    find = b"SELECT id FROM api_key WHERE organization_id = %s AND mode = 'live' LIMIT 2"
+    ids = [row[0] for row in link.execute(find, (ORGANIZATION,))]
+    assert_little_is_read(run(link, listing.FIND, ORGANIZATION, "live", ids[0]), 1)
+    assert_little_is_read(run(link, listing.NAMES, ORGANIZATION, "{" + ",".join(map(str, ids)) + "}"), 2)
+
+
+def test_holders_by_number_and_by_address(link: Link) -> None:
+    find = b"SELECT number FROM card WHERE organization_id = %s LIMIT 1"
+    number = link.execute(find, (ORGANIZATION,)).fetchall()[0][0]
+    assert_little_is_read(run(link, holders.BY_NUMBER, ORGANIZATION, number), 2)
+    assert_little_is_read(run(link, holders.BY_EMAIL, ORGANIZATION, "COACH@example.com", 100), 200)
+
+
+def test_the_signing_keys(link: Link) -> None:
+    assert_little_is_read(run(link, signing.SHOWN, ORGANIZATION, 200), 10)
+
+
+@pytest.mark.parametrize("index", ["api_key_list", "change_of_actor", "card_holder_email"])
+def test_a_lost_index_is_noticed(history: str, index: str) -> None:
+    """That these tests would notice. The connection is ended, so that the index is back for the others."""
+    checks = {
+        "api_key_list": lambda link: test_a_page_of_keys(link, FIRST, "all", LIMIT),
+        "change_of_actor": lambda link: test_a_page_of_changes_by_one_actor(link, FIRST),
+        "card_holder_email": test_holders_by_number_and_by_address,
+    }
+    with psycopg.connect(history) as connection:
+        connection.execute(f"DROP INDEX {index}".encode())
+        with pytest.raises(AssertionError):
+            checks[index](connection)
+        connection.rollback()

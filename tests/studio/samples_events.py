@@ -1,0 +1,56 @@
+"""What the routes of events need to be walked."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from gatepass.domain import events
+from tests import make
+from tests.studio.walk import XSS
+
+
+async def ids(house: make.House) -> dict[str, str]:
+    """A published event with a category that nobody bought, and a draft that can be published."""
+    at = make.now()
+    start = at + timedelta(days=3)
+    async with house.db.transaction() as tx:
+        draft_id = await events.create(
+            tx, house.id, XSS, start, start + timedelta(hours=2), by=make.BY, at=at, description=XSS, venue=XSS,
+            city=XSS, country="BE", time_zone="Europe/Brussels",
+        )  # fmt: skip
+        await events.add_category(tx, house.id, draft_id, XSS, Decimal(5), "EUR", 10, by=make.BY, at=at)
+        offer_id = await events.add_category(
+            tx, house.id, house.event_id, XSS, Decimal(5), "EUR", 10, by=make.BY, at=at
+        )
+    return {"event_id": str(house.event_id), "draft_id": str(draft_id), "offer_id": str(offer_id)}
+
+
+DETAILS: dict[str, Any] = {
+    "title": XSS,
+    "description": XSS,
+    "venue": XSS,
+    "city": XSS,
+    "country": "BE",
+    "time_zone": "Europe/Brussels",
+    "starts_date": "2031-06-01",
+    "starts_time": "20:00",
+    "ends_date": "2031-06-01",
+    "ends_time": "23:00",
+}
+OFFER: dict[str, Any] = {"name": XSS, "tier": "vip", "price": "12.50", "currency": "EUR", "quantity_total": "50"}
+
+FORMS: dict[str, dict[str, Any]] = {
+    "POST /studio/{mode}/events/new": DETAILS,
+    "POST /studio/{mode}/events/{event_id}/edit": DETAILS,
+    "POST /studio/{mode}/events/{event_id}/cover": {"cover_url": "https://example.com/cover.png"},
+    "POST /studio/{mode}/events/{event_id}/categories": OFFER,
+    "POST /studio/{mode}/events/{event_id}/categories/{offer_id}": OFFER,
+    "POST /studio/{mode}/events/{event_id}/categories/{offer_id}/remove": {},
+    "POST /studio/{mode}/events/{event_id}/duplicate": {"title": XSS, "every": "1", "unit": "weeks"},
+    "POST /studio/{mode}/events/{draft_id}/publish": {},
+    "POST /studio/{mode}/events/{event_id}/cancel": {"reason": XSS},
+    "POST /studio/{mode}/events/{event_id}/end": {},
+}
+UNNOTED = set[str]()
+# Pieces of a page, which are no pages.
+PARTS = {"GET /studio/{mode}/events/clock"}
