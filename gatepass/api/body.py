@@ -7,8 +7,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from gatepass.api.wire import is_storable
 from gatepass.base.refusals import InvalidRequest
+from gatepass.base.text import is_storable
 
 T = TypeVar("T", bound=msgspec.Struct)
 

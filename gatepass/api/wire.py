@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import Query, Response
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
-from gatepass.base.clock import rfc3339
+from gatepass.base.clock import EPOCH, rfc3339
 from gatepass.base.ids import strict_uuid
 from gatepass.base.paging import Place
 from gatepass.base.refusals import InvalidRequest
@@ -94,11 +94,3 @@ def next_page(response: Response, url: str, limit: int, place: Place | None, **f
     query = {name: value for name, value in filters.items() if value is not None}
     response.headers["Link"] = f'<{url}?{urlencode({**query, "limit": limit, "cursor": cursor})}>; rel="next"'
     return cursor
-
-
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def is_storable(text: str) -> bool:
-    """NUL and lone surrogates pass every parser and fail inside PostgreSQL."""
-    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Final
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Clock = Callable[[], datetime]
 

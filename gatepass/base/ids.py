@@ -4,16 +4,17 @@ They are made as the driver makes them: a `uuid.UUID` in C, which a scan, making
 """
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from asyncpg.pgproto import pgproto
 from uuid_utils import uuid7
 
+from gatepass.base.clock import EPOCH
+
 REQUEST_PREFIX: Final = "req_"
 REQUEST: Final = re.compile(REQUEST_PREFIX + "([0-9a-f]{32})")
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 CANONICAL: Final = re.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 

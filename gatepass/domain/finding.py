@@ -7,8 +7,9 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.clock import EPOCH
 from gatepass.base.database import Tx
-from gatepass.base.ids import EPOCH, moment_of
+from gatepass.base.ids import moment_of
 from gatepass.domain import cards, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import DeliveryNotFound

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from fastapi import APIRouter, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from gatepass.domain import staff
 from gatepass.studio.entrance import House, PageNotFound, SignedIn
@@ -36,11 +36,10 @@ async def use_link(token: str, lobby: AtTheDoor) -> Response:
 
 
 @router.get("/organizations")
-async def organizations(request: Request, session: SignedIn, studio: House) -> Response:
-    async with studio.db.reading() as tx:
+async def organizations(lobby: AtTheDoor, session: SignedIn) -> Response:
+    async with lobby.studio.db.reading() as tx:
         places = await staff.workplaces(tx, session.person_id)
-    facts = {"places": places, "session": session, "request_id": request.scope["gatepass.request_id"]}
-    return HTMLResponse(studio.drawing.draw("arrival/organizations.html", facts))
+    return lobby.page("arrival/organizations.html", places=places)
 
 
 @router.post("/organizations")

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from gatepass.base.refusals import InvalidRequest, Refusal
+from gatepass.base.text import is_storable
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -26,7 +27,7 @@ class FormTooLarge(Refusal):
 
 
 def _storable(text: str) -> str:
-    if "\x00" in text or (not text.isprintable() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in text)):
+    if not is_storable(text):
         raise ValueError("This text has characters that cannot be stored.")
     return text
 

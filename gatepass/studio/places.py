@@ -1,12 +1,12 @@
 """Where a page of a list begins, as it stands in an address."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
+from gatepass.base.clock import EPOCH
 from gatepass.base.ids import strict_uuid
 from gatepass.base.paging import Place
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 # Until the year 5138, which PostgreSQL's driver can still write.
 MOST_DIGITS: Final = 17

@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
-from urllib.parse import quote
 from uuid import UUID
 
 from starlette.requests import Request
@@ -94,7 +93,6 @@ class Visit:
             "menu": menu_of(self.role, self.mode, path),
             "switch_url": self._switch_url(path),
             "path": path,
-            "here": quote(path + (f"?{self.request.url.query}" if self.request.url.query else ""), safe="/"),
             "said": said,
             "now": self.at,
             "public_url": self.studio.settings.public_url,

@@ -1,6 +1,6 @@
 """A desk: somebody with a role, signed in to the studio of one organization."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID
 
@@ -32,7 +32,6 @@ class Desk:
     role: Role
     client: httpx2.AsyncClient
     mode: str = "live"
-    opened: bool = field(default=False, repr=False)
 
     async def __aenter__(self) -> Self:
         return self

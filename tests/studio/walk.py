@@ -6,7 +6,6 @@ A section brings its own in `tests/studio/samples_<section>.py`:
     FORMS = {"POST /studio/{mode}/keys/{key_id}/revoke": {}, …}   # for each route that changes something
     UNNOTED = {"POST /studio/{mode}/keys/preview"}        # those that change nothing and so leave no note
     PARTS, DOWNLOADS = {…}, {…}                           # those that are no whole pages: pieces for htmx, files
-    LIVE_ONLY = {…}                                       # those whose samples exist only live
     STREAMS = {"GET /studio/{mode}/events/{event_id}/door/stream"}  # those that do not end by themselves
 
 Where a person can type a text, the samples use XSS, so that every page shows it somewhere.

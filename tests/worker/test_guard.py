@@ -22,8 +22,9 @@ import aiohttp
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from gatepass.base.address import Address
 from gatepass.domain.webhooks.attempt import Attempt, AttemptError
-from gatepass.domain.webhooks.destination import Address, is_public
+from gatepass.domain.webhooks.destination import is_public
 from gatepass.domain.webhooks.guard import NOBODY, Allows, GuardedResolver, GuardedSockets, Lookup, NotAllowed, is_own
 from gatepass.domain.webhooks.progress import PROGRESS, Progress
 from gatepass.worker.sender import Sender

@@ -9,9 +9,8 @@ import re
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final
 
+from gatepass.base.address import Address
 from gatepass.base.refusals import InvalidRequest
-
-Address = IPv4Address | IPv6Address
 
 LONGEST: Final = 2000
 PORTS: Final = frozenset({443, 8443})

@@ -21,7 +21,8 @@ from typing import Any, Final
 from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from gatepass.domain.webhooks.destination import Address, is_public
+from gatepass.base.address import Address
+from gatepass.domain.webhooks.destination import is_public
 from gatepass.domain.webhooks.progress import PROGRESS
 
 Allows = Callable[[Address], bool]

@@ -18,8 +18,9 @@ from typing import Any, Final
 
 from aiohttp.abc import AbstractResolver
 
+from gatepass.base.address import Address
 from gatepass.base.refusals import InvalidRequest
-from gatepass.domain.webhooks.destination import URL, Address, require_allowed
+from gatepass.domain.webhooks.destination import URL, require_allowed
 from gatepass.domain.webhooks.guard import (
     Allows,
     GuardedSockets,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from gatepass.domain.webhooks.destination import Address
+from gatepass.base.address import Address
 from gatepass.domain.webhooks.preflight import Check, Outcome, Preflight, Step, preflight
 from tests import make
 from tests.receivers import Receiver, authority, receiving
