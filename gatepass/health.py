@@ -6,7 +6,7 @@ from starlette.responses import JSONResponse
 from gatepass.base.database import Database
 from gatepass.base.refusals import Overloaded, Unavailable
 from gatepass.domain import schema
-from gatepass.migrations import runner
+from gatepass.migrations.head import head
 
 router = APIRouter(include_in_schema=False)
 
@@ -24,6 +24,6 @@ async def readyz(request: Request) -> JSONResponse:
             installed = await schema.installed(tx)
     except (Unavailable, Overloaded):
         return JSONResponse({"status": "unavailable", "reason": "PostgreSQL does not answer."}, 503)
-    if installed != runner.head():
+    if installed != head():
         return JSONResponse({"status": "unavailable", "reason": "The database needs `gatepass migrate`."}, 503)
     return JSONResponse({"status": "ok"})

@@ -18,12 +18,27 @@ from gatepass.base.vault import new_key
 from gatepass.domain import upkeep
 from gatepass.migrations import runner
 from tests import make
-from tests.postgres import Cluster, start_cluster
+from tests.postgres import USUAL_VERSION, Cluster, start_cluster, wanted_version
 from tests.serving import Serving, serve
 
 log.configure("error", "json")
 hypothesis_settings.register_profile("gatepass", deadline=None, print_blob=True)
 hypothesis_settings.load_profile("gatepass")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On another PostgreSQL than the usual one, only what asks it is run again."""
+    if wanted_version() == USUAL_VERSION:
+        return
+    left_out = [item for item in items if not asks_postgres(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
+
+
+def asks_postgres(item: pytest.Item) -> bool:
+    """It asks the session's server, or one that its file starts."""
+    assert isinstance(item, pytest.Function)
+    return "cluster" in item.fixturenames or hasattr(item.module, start_cluster.__name__)
 
 
 @pytest.fixture(scope="session")

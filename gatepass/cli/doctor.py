@@ -18,6 +18,7 @@ from gatepass.cli.trouble import WRONG_STATE, Trouble
 from gatepass.domain import examination, resealing, schema
 from gatepass.domain.examination import Server
 from gatepass.domain.resealing import Sealed
+from gatepass.migrations.head import head
 
 SUPPORTED: Final = range(15, 19)
 # Tokens expire to the second, and the two minutes that a scan may come from the future are measured against it.
@@ -112,9 +113,7 @@ def _skew(server: Server, asked: datetime, answered: datetime) -> Finding:
 
 
 def _schema(installed: str | None) -> Finding:
-    from gatepass.cli import upgrading  # noqa: PLC0415
-
-    needed = upgrading.head()
+    needed = head()
     if installed == needed:
         return Finding(True, f"The schema is at {installed}.")
     has = f"The schema is at {installed}, this version needs {needed}." if installed else "There is no schema yet."

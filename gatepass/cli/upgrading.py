@@ -28,7 +28,3 @@ def upgrade(settings: Settings) -> str:
 
 def as_sql() -> str:
     return runner.as_sql()
-
-
-def head() -> str:
-    return runner.head()

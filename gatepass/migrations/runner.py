@@ -4,23 +4,18 @@ Routines (`gatepass/domain/**/*.sql`) are replaced whenever their text changes; 
 schema remembers which text is installed, so that `doctor` and `/readyz` can tell.
 """
 
-import hashlib
 import io
 from collections.abc import Generator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
 
+from gatepass.migrations.head import HERE, ROUTINES, fingerprint, head
 from gatepass.migrations.sql import statements
 
-HERE: Final = Path(__file__).parent
-ROUTINES: Final = sorted((HERE.parent / "domain").rglob("*.sql"))
 # Any number will do, as long as every release uses the same: two `migrate` at once take turns.
 TURN: Final = 7_220_111
 
@@ -46,13 +41,6 @@ def as_sql() -> str:
     return "\n".join([out.getvalue(), *(path.read_text() for path in ROUTINES), _remembering(), ""])
 
 
-@cache
-def head() -> str:
-    """The revision and routines that this code needs, as `installed` in `domain/schema.py` tells of a database."""
-    found = ScriptDirectory.from_config(_config()).get_current_head()
-    return f"{found}+{_fingerprint()}"
-
-
 def _install_routines(connection: sa.Connection) -> None:
     for path in ROUTINES:
         for statement in statements(path.read_text()):
@@ -61,12 +49,7 @@ def _install_routines(connection: sa.Connection) -> None:
 
 
 def _remembering() -> str:
-    return f"COMMENT ON TABLE alembic_version IS '{_fingerprint()}';"
-
-
-def _fingerprint() -> str:
-    text = "\n".join(path.read_text() for path in ROUTINES)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return f"COMMENT ON TABLE alembic_version IS '{fingerprint()}';"
 
 
 def _config(out: io.StringIO | None = None) -> Config:

@@ -1,7 +1,7 @@
 import psycopg
 import pytest
 
-from gatepass.migrations import runner
+from gatepass.migrations.head import head
 from tests.cli.command import Command
 from tests.postgres import free_port
 
@@ -12,7 +12,7 @@ def test_an_empty_database_is_brought_to_head_and_has_partitions(on_empty_databa
     told = on_empty_database("migrate")
     assert told.returncode == 0, told.stderr
     assert told.stdout.count("\n") == 1
-    assert runner.head() in told.stdout
+    assert head() in told.stdout
     assert "partitions made" in told.stdout
 
 

@@ -11,6 +11,8 @@ from uuid import UUID
 
 import pytest
 
+from gatepass.base.database import Database
+from tests import make
 from tests.faults.conftest import Pair
 from tests.faults.fights import starting_line
 from tests.faults.gates import Books, books, is_replayed, load, request_id, scan_body
@@ -64,30 +66,40 @@ async def scan_as_told(line: Line, house: House, number: str) -> Answer:
         assert answer.headers["x-svc-should-retry"] == "true"
 
 
-async def killed_in_time(settings_env: dict[str, str], house: House, key: str, moment: int) -> tuple[list[str], Round]:
-    """The cards, and a round in which some of them were left without an answer."""
+@dataclass(frozen=True)
+class Killed:
+    """A round in which some were left without an answer, at a house that has seen no other."""
+
+    house: House
+    key: str
+    numbers: list[str]
+    round: Round
+
+
+async def killed_in_time(settings_env: dict[str, str], db: Database, moment: int) -> Killed:
     for _ in range(TRIES):
-        numbers = await load(house, SCANS)
+        house = await make.house(db)
+        numbers, key = await load(house, SCANS), (await house.key()).text
         victim = await asyncio.to_thread(serve, settings_env, free_port())
         done = await scan_until_killed(victim, house, numbers, key, moment)
         if done.unanswered:
-            return numbers, done
+            return Killed(house, key, numbers, done)
     raise AssertionError("the process outlived its work: kill it sooner")
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 async def test_what_was_answered_is_kept_and_the_rest_is_found_out(
-    pair: Pair, settings_env: dict[str, str], house: House, moment: int
+    pair: Pair, settings_env: dict[str, str], db: Database, moment: int
 ) -> None:
-    key = (await house.key()).text
-    numbers, before = await killed_in_time(settings_env, house, key, moment)
+    killed = await killed_in_time(settings_env, db, moment)
+    house, numbers, before = killed.house, killed.numbers, killed.round
     assert len(before.told) + len(before.unanswered) == SCANS
 
     at_once = await books(house)
     for number, answer in before.told.items():
         _assert_kept(at_once, number, answer, replayed=False)
 
-    retried = await retry(pair[1], house, numbers, key)
+    retried = await retry(pair[1], house, numbers, killed.key)
     finally_ = await books(house)
     for number, answer in before.told.items():
         assert is_replayed(retried[number]), "an answer that was given has to come back as the same answer"

@@ -1,0 +1,25 @@
+"""What this code needs of a database: the last revision, and the text of the routines.
+
+A process that only asks whether it has them need not load Alembic and SQLAlchemy.
+"""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+HERE: Final = Path(__file__).parent
+REVISIONS: Final = sorted((HERE / "versions").glob("*.sql"))
+ROUTINES: Final = sorted((HERE.parent / "domain").rglob("*.sql"))
+
+
+@cache
+def head() -> str:
+    """As `installed` in `domain/schema.py` tells of a database."""
+    revision, _, _ = REVISIONS[-1].stem.partition("_")
+    return f"{revision}+{fingerprint()}"
+
+
+def fingerprint() -> str:
+    text = "\n".join(path.read_text() for path in ROUTINES)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
