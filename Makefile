@@ -105,6 +105,13 @@ check-styles: tools/node_modules
 	cmp .styles.css gatepass/studio/static/studio.css || (echo "Run make styles and commit."; exit 1)
 	rm .styles.css
 
+.PHONY: deploy-check
+deploy-check:  ## deploy/: Dockerfile, compose file and systemd units, by their own linters and our tests
+	$(BIN)/hadolint deploy/Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	$(BIN)/compose-lint check -q --skip-suppressed --no-env --config deploy/.compose-lint.yml --fail-on low deploy/compose.yaml
+	$(BIN)/pytest -q -m "not slow" tests/deploy
+
 .PHONY: openapi
 openapi:  ## write docs/openapi.json anew
 	$(BIN)/python -m gatepass.api.openapi > docs/openapi.json
@@ -126,3 +133,4 @@ fix:  ## format, and mend what the linter can
 lock:  ## compile the requirements anew, with hashes
 	$(LOCK) pyproject.toml -o requirements.txt
 	$(LOCK) --extra dev --group dev pyproject.toml -o requirements-dev.txt
+	$(LOCK) --group build -o deploy/requirements-build.txt

@@ -8,7 +8,7 @@ standby makes it visible before it is replicated, and a retry would then be told
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import fields
 from enum import Enum
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar, get_type_hints
@@ -29,6 +29,8 @@ PATIENCE: Final = 0.5
 # Plans live with their connection, and one that was made while a table was empty is bad once it is full. Until
 # autovacuum has looked at the table, this is what ends it.
 LIFETIME: Final = 60.0
+# A server that is frozen hears no goodbye, and a process that was told to stop has no time.
+GOODBYE: Final = 2.0
 # What PostgreSQL says when a commit returned although no standby has it.
 SYNC_WAIT_CANCELLED: Final = "01000"
 
@@ -101,6 +103,11 @@ async def _within(seconds: float, link: Link, work: Coroutine[Any, Any, T]) -> T
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
+async def _part_from(link: Link) -> None:
+    with suppress(TimeoutError, *LOST):
+        await link.close(timeout=GOODBYE)
+
+
 class Database:
     def __init__(self, url: str, *, connections: int = 8, deadline: float = 3.0, name: str = "gatepass") -> None:
         self._url = url
@@ -112,8 +119,9 @@ class Database:
         self._unreplicated: set[int] = set()
 
     async def close(self) -> None:
-        while self._idle:
-            await self._idle.pop().close(timeout=2)
+        """Say goodbye, to all at once. Who does not hear it in time is hung up on."""
+        leaving, self._idle = self._idle, []
+        await asyncio.gather(*(_part_from(link) for link in leaving))
 
     @asynccontextmanager
     async def transaction(self, address: Address | None = None) -> AsyncGenerator[Tx, None]:

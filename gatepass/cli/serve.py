@@ -12,6 +12,7 @@ from gatepass import __version__
 from gatepass.base import log
 from gatepass.base.settings import Settings
 from gatepass.cli import environment, listening
+from gatepass.cli.announcing import announce
 from gatepass.cli.doors import Door, Doors
 
 
@@ -34,7 +35,7 @@ def serve(
     server = listening.Server(
         listening.config(doors),
         stopping=doors.stop,
-        ready=lambda: print(f"Gatepass {__version__} listens on {address}", flush=True),
+        ready=lambda: announce(f"Gatepass {__version__} listens on {address}"),
     )
     listening.run(server, bound)
 

@@ -10,6 +10,7 @@ from gatepass import __version__
 from gatepass.base import log
 from gatepass.base.settings import Settings
 from gatepass.cli import environment, listening
+from gatepass.cli.announcing import announce
 
 LOUD: Final = "WEBHOOKS MAY GO TO PRIVATE ADDRESSES AND OVER PLAIN HTTP. NEVER RUN A LIVE SERVICE LIKE THIS."
 
@@ -35,7 +36,7 @@ async def work(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, working.stop)
     gc.freeze()
-    print(f"Gatepass {__version__} delivers webhooks", flush=True)
+    announce(f"Gatepass {__version__} delivers webhooks")
     await working.run()
 
 

@@ -1,13 +1,16 @@
 """What Prometheus sees of deliveries, on a port of its own. Labels are bounded: outcomes and lanes, few endpoints."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 from wsgiref.simple_server import WSGIServer
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
 from gatepass.domain.webhooks.backlog import LaneAge
 
+READY: Final = b'{"status":"ok"}'
+NOT_READY: Final = b'{"status":"unavailable","reason":"The worker has not looked into its queue of late."}'
 SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600, 21600, 86400, 259200)
 # The lanes that are told one by one are those that wait the longest; the rest is in the maximum.
 TOLD: Final = 20
@@ -57,6 +60,18 @@ class Metrics:
             self._oldest_of_all.labels(kind).set(max(age.seconds for age in alike))
             self._waiting.labels(kind).set(sum(age.waiting for age in alike))
 
-    def serve(self, host: str, port: int) -> WSGIServer:
+    def serve(self, host: str, port: int, is_ready: Callable[[], bool]) -> WSGIServer:
+        """Metrics, and /readyz beside them: a worker has no other port."""
         server, _ = start_http_server(port, addr=host, registry=self.registry)
+        metrics = server.get_app()
+        assert metrics is not None  # noqa: S101  the line above has set it
+
+        def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+            if environ["PATH_INFO"] != "/readyz":
+                return metrics(environ, start_response)
+            ready = is_ready()
+            start_response("200 OK" if ready else "503 Service Unavailable", [("content-type", "application/json")])
+            return [READY if ready else NOT_READY]
+
+        server.set_app(app)
         return server

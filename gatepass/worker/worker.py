@@ -35,6 +35,8 @@ LANES: Final = 64
 # A message that could not be started in time is left to lapse: nobody may send it when another has it.
 START_WITHIN: Final = LEASE.total_seconds() - DEADLINE - 10
 PATIENCE: Final = 0.5
+# A claim may wait ten seconds for PostgreSQL. Who has not come back from one for so long is away, or stuck.
+READY_FOR: Final = 30.0
 # From one that is slow or new to the next. To connect with TLS takes some milliseconds of a core.
 APART: Final = 0.005
 
@@ -66,16 +68,21 @@ class Worker:
         self._failing: set[UUID] = set()
         self._in_turn: deque[Window] = deque()
         self._turns: asyncio.Task[None] | None = None
+        self._looked_at = float("-inf")
 
     def stop(self) -> None:
         """Claim nothing more, finish what is in hand, and end."""
         self._stopping.set()
         self._room.set()
 
+    def is_ready(self) -> bool:
+        """Has it looked into its queue of late? Asked by another thread."""
+        return self._monotonic() - self._looked_at < READY_FOR
+
     async def run(self) -> None:
         """Until told to stop."""
         port = self._settings.worker_metrics_port
-        server = self.metrics.serve(self._settings.host, port) if port else None
+        server = self.metrics.serve(self._settings.host, port, self.is_ready) if port else None
         besides = [asyncio.create_task(one.keep_doing()) for one in (self._chores, self._importing)]
         try:
             await self._keep_claiming()
@@ -108,7 +115,7 @@ class Worker:
                 log.exception("claiming stumbled")
                 await self._wait(PATIENCE)
                 continue
-            now = self._monotonic()
+            self._looked_at = now = self._monotonic()
             worked_at = now if found else worked_at
             if not more:
                 await self._wait(IDLE_SECONDS if now - worked_at > IDLE_AFTER else BUSY_SECONDS)

@@ -1,6 +1,9 @@
 """The floor under every transaction: deadlines that never cancel, connections that come back, unknown outcomes."""
 
 import asyncio
+import os
+import signal
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,7 +16,7 @@ import asyncpg
 import psycopg
 import pytest
 
-from gatepass.base.database import Database
+from gatepass.base.database import GOODBYE, Database
 from gatepass.base.ids import new_id
 from gatepass.base.refusals import InvalidRequest, Overloaded, Unavailable
 from tests.postgres import Cluster, free_port
@@ -321,6 +324,22 @@ async def test_a_commit_that_no_standby_has_is_unknown_and_the_next_call_works(
         with pytest.raises(Unavailable):
             await call(database)
         assert await answers(database)
+
+
+async def test_leaving_a_server_that_is_frozen_takes_one_goodbye(url: str) -> None:
+    async with opened(url, connections=4, deadline=20) as database:
+        await asyncio.gather(*(answers(database) for _ in range(4)))
+        frozen = [row["pid"] for row in await on_server(url, BACKENDS, database._name)]
+        assert len(frozen) == 4
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            await database.close()
+            assert time.monotonic() - began < 2 * GOODBYE
+        finally:
+            for pid in frozen:
+                os.kill(pid, signal.SIGCONT)
 
 
 async def test_a_database_that_does_not_listen_would_say_that_all_is_well(url: str) -> None:

@@ -2,6 +2,7 @@ import signal
 import socket
 import subprocess
 import time
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from gatepass.base.vault import new_key
@@ -47,6 +48,41 @@ def test_a_port_for_metrics_that_is_taken_is_told_in_one_line(gatepass: Command)
         told = gatepass.having(GATEPASS_WORKER_METRICS_PORT=port, GATEPASS_ENCRYPTION_KEYS=new_key())("worker")
     assert told.returncode == 1
     assert told.stderr.startswith(f"GATEPASS_WORKER_METRICS_PORT: port {port} is taken.")
+
+
+def readiness(port: int) -> int:
+    """The status of /readyz, or 0 while nobody listens."""
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/readyz") as answer:
+            return answer.status
+    except HTTPError as refusal:
+        return refusal.code
+    except OSError:
+        return 0
+
+
+def wait_for_readiness(port: int, status: int) -> None:
+    deadline = time.monotonic() + 20
+    while (found := readiness(port)) != status:
+        assert time.monotonic() < deadline, f"/readyz says {found}"
+        time.sleep(0.05)
+
+
+def test_it_is_ready_when_it_has_looked_into_its_queue(on_database: Command) -> None:
+    port = free_port()
+    with on_database.having(GATEPASS_WORKER_METRICS_PORT=str(port)).started("worker"):
+        wait_for_readiness(port, 200)
+
+
+def test_without_a_database_it_is_not_ready(gatepass: Command) -> None:
+    port = free_port()
+    away = gatepass.having(
+        GATEPASS_DATABASE_URL=f"postgresql://127.0.0.1:{free_port()}/x",
+        GATEPASS_ENCRYPTION_KEYS=new_key(),
+        GATEPASS_WORKER_METRICS_PORT=str(port),
+    )
+    with away.started("worker"):
+        wait_for_readiness(port, 503)
 
 
 def test_metrics_tell_of_deliveries(on_database: Command) -> None:

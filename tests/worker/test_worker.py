@@ -11,6 +11,7 @@ from gatepass.domain import events, webhooks
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import MessageType
+from gatepass.worker.worker import READY_FOR
 from tests import make
 from tests.make import House
 from tests.receivers import receiving, status
@@ -175,6 +176,20 @@ async def test_a_worker_whose_database_goes_away_comes_back(own: Database, house
             )
         await house.tell()
         await receiver.wait(2)
+
+
+async def test_a_worker_that_looks_no_more_is_not_ready(own: Database) -> None:
+    async with working(own) as worker:
+
+        async def is_ready() -> bool:
+            return worker.is_ready()
+
+        await until(is_ready)
+    later = worker._looked_at + READY_FOR
+    worker._monotonic = lambda: later - 0.01
+    assert worker.is_ready()
+    worker._monotonic = lambda: later
+    assert not worker.is_ready()
 
 
 async def test_what_was_claimed_and_not_begun_is_given_back(own: Database, house: House) -> None:

@@ -1,0 +1,50 @@
+"""A machine that runs units as systemd would, without systemd."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gatepass.base.vault import new_key
+from tests.deploy import composition
+from tests.deploy.units import SYSTEMD, Unit
+from tests.postgres import Cluster, free_port
+
+BINARIES = Path(sys.executable).parent
+
+
+class Machine:
+    """All that is different here: where the program is, the database, the ports, and webhooks to loopback."""
+
+    def __init__(self, cluster: Cluster, notify: str) -> None:
+        # A file stands above `Environment=`, and systemd gives nothing of its own environment but these two.
+        self.environment = {
+            "PATH": "/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            **composition.variables_of(SYSTEMD / "gatepass.env.example"),
+            "GATEPASS_DATABASE_URL": cluster.create_database(f"units_{free_port()}"),
+            "GATEPASS_ENCRYPTION_KEYS": new_key(),
+            "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
+        }
+        self.ports = {port: str(free_port()) for port in ("8001", "8101", "9471", "9481", "9491")}
+        self._notify = notify
+
+    def url(self, port: str) -> str:
+        return f"http://127.0.0.1:{self.ports[port]}"
+
+    def start(self, unit: Unit, within: Sequence[str] = ()) -> "subprocess.Popen[bytes]":
+        """`within` is another program that starts it."""
+        program, *arguments = unit.command
+        here = BINARIES / Path(program).relative_to("/opt/gatepass/bin")
+        own = {name: self.ports.get(value, value) for name, value in unit.environment.items()}
+        notify = {"NOTIFY_SOCKET": self._notify} if unit.one("Type") == "notify" else {}
+        return subprocess.Popen(
+            [*within, str(here), *(self.ports.get(word, word) for word in arguments)],
+            env={**own, **self.environment, **notify},
+            cwd="/",
+        )
+
+    def run(self, *arguments: str) -> str:
+        """An operator's command: what it prints."""
+        command = [str(BINARIES / "gatepass"), *arguments]
+        return subprocess.run(command, env=self.environment, cwd="/", check=True, capture_output=True, text=True).stdout
