@@ -17,7 +17,7 @@ setup:  ## make .venv from the locked requirements
 	@command -v uv >/dev/null || python3 -m pip install -q uv
 	uv venv -q --allow-existing --python 3.11 .venv
 	uv pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements-dev.txt
-	uv pip install -q --python $(BIN)/python --no-deps -e .
+	uv pip install -q --python $(BIN)/python --no-deps -e . -e sdk
 
 .PHONY: dev
 dev:  ## run everything on this machine
@@ -25,7 +25,7 @@ dev:  ## run everything on this machine
 
 .PHONY: test
 test:  ## the quick tests, on PostgreSQL 18
-	$(BIN)/pytest -q -n 2 -m "not slow and not browser"
+	$(BIN)/pytest -q -n 2 -m "not slow and not browser" --ignore tests/sdk
 
 .PHONY: test-15
 test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance` calls the API on it
@@ -33,7 +33,7 @@ test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance` calls 
 
 .PHONY: slow
 slow:  ## the long tests: the state machine, kills, fuzzing; those of webhooks are in webhooks-check
-	$(BIN)/pytest -q -n 2 --dist worksteal -m "slow and not browser" --ignore tests/faults/webhooks
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "slow and not browser" --ignore tests/faults/webhooks --ignore tests/sdk
 
 .PHONY: browser
 browser:  ## the pages in a real browser
@@ -81,6 +81,12 @@ webhooks-full:  ## the same at full size: 200 kills, 10,000 tickets, a million d
 	$(BIN)/pytest -q tests/worker tests/domain/webhooks
 	$(BIN)/python -m bench.webhooks
 
+.PHONY: sdk-check
+sdk-check:  ## the SDK: one source, its contract against the service and the fake, bad networks, kills, its wheel
+	$(BIN)/python tools/sdk_sync.py --check
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" tests/sdk
+	$(BIN)/pytest -q -s -m alone tests/sdk
+
 .PHONY: check
 check: check-code check-sql check-openapi check-styles  ## lint, types, imports, migrations, interface description, styles
 
@@ -115,6 +121,10 @@ deploy-check:  ## deploy/: Dockerfile, compose file and systemd units, by their 
 .PHONY: openapi
 openapi:  ## write docs/openapi.json anew
 	$(BIN)/python -m gatepass.api.openapi > docs/openapi.json
+
+.PHONY: sdk-sync
+sdk-sync:  ## make the SDK's synchronous client of its asynchronous one
+	$(BIN)/python tools/sdk_sync.py
 
 .PHONY: styles
 styles: tools/node_modules  ## build the studio's styles anew

@@ -1,0 +1,79 @@
+"""A call before it is made, and an answer before it is read. Neither knows a network."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, Generic, TypeVar, cast
+
+from gatepass_sdk._reading import Model, Unreadable, read
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """`repeatable` is False if a second try could do the thing twice: then only what was not sent is tried again."""
+
+    method: str
+    path: str
+    read: "Callable[[Answer], T]"
+    query: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+    repeatable: bool = True
+    is_scan: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def request_id(self) -> str | None:
+        return self.headers.get("x-request-id")
+
+    @property
+    def was_replayed(self) -> bool:
+        return self.headers.get("idempotent-replayed") == "true"
+
+    @cached_property
+    def value(self) -> dict[str, Any]:
+        """The JSON object that was answered; empty if there is none."""
+        try:
+            value = json.loads(self.content)
+        except (ValueError, RecursionError):
+            return {}
+        return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the service said this. A captive portal answers 200 too, and a proxy has its own 404."""
+        if self.status == NO_CONTENT:
+            return self.request_id is not None
+        return bool(self.value) if self.status < 300 else isinstance(self.value.get("code"), str)
+
+
+NO_CONTENT: Final = 204
+
+
+def data_as(model: type[M]) -> Callable[[Answer], M]:
+    """Read `data` of the answer as this model."""
+
+    def read_data(answer: Answer) -> M:
+        return read(model, answer.value.get("data"))
+
+    return read_data
+
+
+def whole_as(model: type[M]) -> Callable[[Answer], M]:
+    """Read the whole answer as this model."""
+    return lambda answer: read(model, answer.value)
+
+
+def nothing(answer: Answer) -> None:
+    if answer.status != NO_CONTENT:
+        raise Unreadable("nothing was expected")

@@ -1,0 +1,40 @@
+"""Which card a scan is about, read without a network: its number and its token are the same card."""
+
+import re
+from base64 import urlsafe_b64decode
+from binascii import Error as NotBase64
+from typing import Final
+
+# As the service forgives what is typed at a gate: case, spaces, dashes.
+TYPED: Final = re.compile(r"([A-Z]{2,6})(\d{12})", re.ASCII)
+SEPARATORS: Final = str.maketrans("", "", " \t-\u00a0\u2010\u2011\u2012\u2013")
+SANDBOX_TOKEN: Final = re.compile(r"SVC1\.([A-Z_]{1,32})\.0\.0", re.ASCII)
+UNREADABLE: Final = "unreadable token"
+
+
+def card_shown(card_number: str | None, token: str | None) -> str:
+    """The number of the card. Whether the token is genuine is for the service to say."""
+    return number_in(token) if token is not None else as_stored(card_number or "")
+
+
+def as_stored(typed: str) -> str:
+    """`svc-1234-5678-9012` is the card `SVC 1234 5678 9012`. What cannot be a number stays as it is."""
+    bare = typed.strip().translate(SEPARATORS)
+    found = TYPED.fullmatch(bare.upper()) if bare.isascii() else None
+    if found is None:
+        return typed
+    prefix, digits = found.groups()
+    return f"{prefix} {digits[:4]} {digits[4:8]} {digits[8:]}"
+
+
+def number_in(token: str) -> str:
+    """The number that a token carries in its second part."""
+    if sandbox := SANDBOX_TOKEN.fullmatch(token):
+        return sandbox[1]
+    _, _, rest = token.partition(".")
+    encoded = rest.partition(".")[0]
+    try:
+        number = as_stored(urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode("ascii"))
+    except (NotBase64, ValueError):
+        return UNREADABLE
+    return number if number.isprintable() and number else UNREADABLE

@@ -1,0 +1,165 @@
+"""Opening the SQLite file of a queue, changing it, and being alone with it.
+
+A change is a transaction, and it is on the disk when it returns.
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from gatepass_sdk.errors import QueueError, QueueInUse
+
+VERSION: Final = 1
+# "gate": another program's SQLite file is not taken for a queue.
+APPLICATION: Final = 0x67617465
+# Others hold the file for milliseconds, unless their `on_verdict` is slow.
+BUSY_SECONDS: Final = 30.0
+
+
+class QueueDatabase:
+    """One file, for any number of threads and processes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        # Reentrant only so that a change inside a change is refused instead of waiting for itself.
+        self._lock = threading.RLock()
+        with _named(path):
+            _make_private(path)
+            self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
+        with _named(self.path):
+            for pragma in PRAGMAS:
+                self._db.execute(pragma)
+        with self.changing() as db:
+            version, owner = number(db, "PRAGMA user_version"), number(db, "PRAGMA application_id")
+            if owner == APPLICATION and version > VERSION:
+                raise QueueError(f"{self.path}: a newer gatepass-sdk made this file. Update this one.")
+            if version == 0 and number(db, "SELECT count(*) FROM sqlite_master") == 0:
+                for statement in SCHEMA:
+                    db.execute(statement)
+            elif owner != APPLICATION:
+                raise QueueError(f"{self.path}: this file is another program's. Give the queue one of its own.")
+
+    @contextmanager
+    def changing(self) -> Generator[sqlite3.Connection]:
+        """All of it is kept, or nothing."""
+        with self._lock, _named(self.path):
+            if self._db.in_transaction:
+                raise QueueError("The queue cannot be changed from within on_verdict.")
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Generator[sqlite3.Connection]:
+        with self._lock, _named(self.path):
+            yield self._db
+
+    @contextmanager
+    def turn(self) -> Generator[None]:
+        """Alone among all threads and processes. The lock is SQLite's, on a file beside, and dies with its holder."""
+        beside = self.path.with_name(self.path.name + "-turn")
+        with _named(beside):
+            lock = sqlite3.connect(beside, timeout=0, isolation_level=None, check_same_thread=False)
+        try:
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError as error:
+                raise QueueInUse(f"{self.path}: somebody else is draining or reading this queue.") from error
+            yield
+        finally:
+            lock.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+
+def number(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> int:
+    found: int = db.execute(sql, values).fetchone()[0]
+    return found
+
+
+def _make_private(path: Path) -> None:
+    """Tokens are in it, so it is its owner's alone; SQLite gives its journals the same mode."""
+    try:
+        if path.exists():
+            # Not opened: closing it would end the locks that this process may hold on it.
+            path.chmod(0o600)
+        else:
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise QueueError(f"{path}: the file cannot be used ({error.strerror}).") from error
+
+
+@contextmanager
+def _named(path: Path) -> Generator[None]:
+    """SQLite's errors, as sentences."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        sentence = SENTENCES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, f"the file cannot be used ({error})")
+        raise QueueError(f"{path}: {sentence}.") from error
+
+
+SENTENCES: Final = {
+    sqlite3.SQLITE_FULL: "the disk is full; nothing more can be kept until there is room",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; put it aside, it may be possible to recover it",
+    sqlite3.SQLITE_NOTADB: "the file is no queue, or it is damaged; put it aside",
+    sqlite3.SQLITE_BUSY: "another program holds the file",
+    sqlite3.SQLITE_READONLY: "the file may not be written",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; does its folder exist?",
+    sqlite3.SQLITE_IOERR: "the disk does not answer as it should",
+}
+
+PRAGMAS: Final = (
+    "PRAGMA journal_mode = WAL",
+    # A commit is on the disk when it returns, also if the power fails then.
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",
+    # Removed tokens are overwritten.
+    "PRAGMA secure_delete = ON",
+)
+
+# A scan waits until `answered_at`, is to be reported until `reported_at`, and is deleted some time after that.
+SCHEMA: Final = (
+    """
+    CREATE TABLE scan (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        idempotency_key TEXT NOT NULL UNIQUE,
+        event_id TEXT NOT NULL,
+        card TEXT NOT NULL,
+        card_number TEXT,
+        token TEXT,
+        scanner_id TEXT,
+        gate TEXT,
+        occurred_at TEXT NOT NULL,
+        sent_at TEXT,
+        answered_at TEXT,
+        activated INTEGER,
+        answer TEXT,
+        reported_at TEXT
+    )
+    """,
+    "CREATE INDEX scan_waiting ON scan (id) WHERE answered_at IS NULL",
+    "CREATE INDEX scan_unreported ON scan (id) WHERE answered_at IS NOT NULL AND reported_at IS NULL",
+    "CREATE INDEX scan_reported ON scan (reported_at) WHERE reported_at IS NOT NULL",
+    "CREATE INDEX scan_activated ON scan (card, event_id) WHERE activated",
+    f"PRAGMA application_id = {APPLICATION}",
+    f"PRAGMA user_version = {VERSION}",
+)

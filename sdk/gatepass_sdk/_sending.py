@@ -1,0 +1,92 @@
+"""One request, one answer, within a time: the only place where the two clients differ by hand.
+
+httpx2 bounds each wait for the network, not their sum. So it is told before each step how much time is left, a body
+that trickles in is looked at after each part, and the asynchronous client is bounded as a whole. What the synchronous
+client cannot bound: headers that come byte by byte, and a resolver of names that does not answer.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import httpx2
+
+from gatepass_sdk._call import Answer
+
+# A page of a hundred events is a tenth of this.
+LARGEST_ANSWER: Final = 16 * 1024 * 1024
+
+sleep = time.sleep
+async_sleep = asyncio.sleep
+
+
+def send(http: httpx2.Client, request: httpx2.Request, within: float) -> Answer:
+    """The answer, or httpx2's reason why there is none."""
+    ends = time.monotonic() + within
+    response = http.send(_bounded(request, within), stream=True)
+    try:
+        content = bytearray()
+        for part in _parts(response.iter_bytes(), ends, request):
+            content += part
+            _refuse_endless(content, request)
+    finally:
+        response.close()
+    return Answer(response.status_code, response.headers, bytes(content))
+
+
+async def async_send(http: httpx2.AsyncClient, request: httpx2.Request, within: float) -> Answer:
+    """The answer, or httpx2's reason why there is none."""
+    try:
+        async with asyncio.timeout(within):
+            response = await http.send(_bounded(request, within), stream=True)
+            try:
+                content = bytearray()
+                async for part in response.aiter_bytes():
+                    content += part
+                    _refuse_endless(content, request)
+            finally:
+                await response.aclose()
+    except TimeoutError:
+        raise _too_late(request) from None
+    return Answer(response.status_code, response.headers, bytes(content))
+
+
+def _parts(parts: Iterator[bytes], ends: float, request: httpx2.Request) -> Iterator[bytes]:
+    for part in parts:
+        yield part
+        if time.monotonic() > ends:
+            raise _too_late(request)
+
+
+def _bounded(request: httpx2.Request, within: float) -> httpx2.Request:
+    request.extensions = {**request.extensions, "timeout": _TimeLeft(time.monotonic() + within)}
+    return request
+
+
+class _TimeLeft(Mapping[str, float]):
+    """Read by httpx2 when a step begins: each may take what the steps before it have left."""
+
+    def __init__(self, ends: float) -> None:
+        self._ends = ends
+
+    def __getitem__(self, step: str) -> float:
+        return max(self._ends - time.monotonic(), 0.001)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("pool", "connect", "write", "read"))
+
+    def __len__(self) -> int:
+        return 4
+
+
+def _too_late(request: httpx2.Request) -> httpx2.ReadTimeout:
+    return httpx2.ReadTimeout("The answer was not complete in time.", request=request)
+
+
+def _refuse_endless(content: bytearray, request: httpx2.Request) -> None:
+    if len(content) > LARGEST_ANSWER:
+        raise httpx2.ReadError("The answer is too large.", request=request)
+
+
+__all__ = ["async_send", "async_sleep", "send", "sleep"]

@@ -1,0 +1,27 @@
+# Made of _async/cards.py by `make sdk-sync`. Change that one.
+"""Cards: what a token is worth, online and offline."""
+
+from typing import TYPE_CHECKING
+
+from gatepass_sdk._call import Answer, Call, whole_as
+from gatepass_sdk.models import CardVerification
+from gatepass_sdk.tokens import CardKeys
+
+if TYPE_CHECKING:
+    from gatepass_sdk._sync.exchange import Exchange
+
+
+class Cards:
+    def __init__(self, exchange: "Exchange") -> None:
+        self._exchange = exchange
+
+    def verify(self, token: str) -> CardVerification:
+        """Whether a card token is good. No ticket is activated."""
+        return self._exchange.ask(Call("GET", "/card/verify", whole_as(CardVerification), query={"token": token}))
+
+    def keys(self) -> CardKeys:
+        """The organization's public keys: keep them, and tokens can be verified without a network."""
+        return self._exchange.ask(Call("GET", "/card/keys", self._card_keys))
+
+    def _card_keys(self, answer: Answer) -> CardKeys:
+        return CardKeys.of(answer.value, is_sandbox=self._exchange.settings.is_sandbox)

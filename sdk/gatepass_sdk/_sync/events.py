@@ -1,0 +1,28 @@
+# Made of _async/events.py by `make sdk-sync`. Change that one.
+"""Events of the organization."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gatepass_sdk._call import Call, data_as
+from gatepass_sdk._paths import segment
+from gatepass_sdk._reading import read
+from gatepass_sdk._sync.pages import Pages
+from gatepass_sdk.models import Event
+
+if TYPE_CHECKING:
+    from gatepass_sdk._sync.exchange import Exchange
+
+
+class Events:
+    def __init__(self, exchange: "Exchange") -> None:
+        self._exchange = exchange
+
+    def list(self, *, limit: int | None = None, cursor: str | None = None) -> Pages[Event]:
+        """Published events, by their start. `limit` is the size of a page, at most 100."""
+        query = {"limit": None if limit is None else str(limit), "cursor": cursor}
+        return Pages(self._exchange, "/events", partial(read, Event), query)
+
+    def retrieve(self, event_id: str) -> Event:
+        """One event, whatever its status."""
+        return self._exchange.ask(Call("GET", f"/events/{segment(event_id)}", data_as(Event)))

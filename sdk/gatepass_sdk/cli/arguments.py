@@ -1,0 +1,48 @@
+"""Reading what was typed: times, lists, and yes or no."""
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+import typer
+
+from gatepass_sdk.cli.trouble import ExitCode, Trouble
+
+AGO: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--types", metavar="TYPE,…", help="Only these types, such as ticket.activated,ticket.cancelled."),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def moment(text: str | None, option: str) -> datetime | None:
+    """`2026-06-15T18:30:00Z`, or how long ago: `90s`, `10m`, `2h`, `3d`."""
+    if text is None:
+        return None
+    if text[:-1].isascii() and text[:-1].isdigit() and text[-1] in AGO:
+        return datetime.now(UTC) - timedelta(**{AGO[text[-1]]: int(text[:-1])})
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise Trouble(f"{option} is a time with its zone, such as 2026-06-15T18:30:00Z, or how long ago, such as 10m.")
+    return found
+
+
+def listed(values: Sequence[str] | None) -> list[str] | None:
+    """Given once with commas, or several times."""
+    return [part for value in values for part in value.split(",") if part] if values else None
+
+
+def require_yes(question: str, *, yes: bool) -> None:
+    """Go on if the person at the terminal says so. A script says `--yes`."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Trouble(f"{question} Say --yes if so.")
+    if not typer.confirm(question, err=True):
+        raise Trouble("Nothing was done.", ExitCode.REFUSED)

@@ -1,0 +1,111 @@
+"""`gatepass-cli webhooks deliveries`, `delivery` and `replay`: what was sent, how that went, and sending it again."""
+
+import time
+from typing import Annotated, Any, Final
+
+import typer
+
+from gatepass_sdk.cli.arguments import Types, Yes, listed, moment, require_yes
+from gatepass_sdk.cli.desk import Desk, at_desk
+from gatepass_sdk.cli.endpoints import Id
+from gatepass_sdk.cli.progress import bar
+from gatepass_sdk.cli.trouble import Trouble
+from gatepass_sdk.models import Replay
+
+# Messages are put in line at some hundred a second.
+LOOK_EVERY: Final = 0.5
+MOST: Final = 20
+
+Status = Annotated[str | None, typer.Option("--status", help="pending, delivered, held or failed.")]
+
+
+@at_desk
+def deliveries(
+    desk: Desk,
+    *,
+    id: Id,
+    status: Status = None,
+    type: Annotated[str | None, typer.Option("--type", help="Only this type of message.")] = None,
+    most: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = MOST,
+) -> None:
+    """What was sent there, newest first."""
+    pages = desk.client.webhook_endpoints.deliveries(id, status=status, type=type, limit=min(most, 100))
+    found = [one for one, _ in zip(pages, range(most), strict=False)]
+    if desk.out.as_json:
+        for one in found:
+            desk.out.data(one.raw)
+        return
+    rows = [
+        (one.id, one.created_at, one.type, one.status, one.attempts, one.last_error or one.last_status) for one in found
+    ]
+    desk.out.table(("id", "created", "type", "status", "tries", "last"), rows, "Nothing was sent there.")
+
+
+@at_desk
+def delivery(
+    desk: Desk, *, id: Id, delivery_id: Annotated[str, typer.Argument(metavar="DELIVERY", help="Its id.")]
+) -> None:
+    """One delivery, with every attempt at it and the message."""
+    one = desk.client.webhook_endpoints.delivery(id, delivery_id)
+    if desk.out.as_json:
+        desk.out.data(one.raw)
+        return
+    desk.out.fields(
+        {"id": one.id, "message": one.event_id, "type": one.type, "status": one.status}
+        | {"next attempt": one.next_attempt_at, "body": one.body}
+    )
+    rows = [(made.n, made.at, made.error or made.status, f"{made.total_ms:.0f} ms") for made in one.attempts_made]
+    desk.out.table(("try", "at", "answer", "took"), rows, "It was not tried yet.")
+
+
+@at_desk
+def replay(
+    desk: Desk,
+    *,
+    id: Id,
+    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="A time, or 2h for ago.")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="A time, or 2h for ago.")] = None,
+    types: Types = None,
+    statuses: Annotated[list[str] | None, typer.Option("--statuses", help="delivered, failed, or both.")] = None,
+    delivery_id: Annotated[str | None, typer.Option("--delivery", metavar="ID", help="This one alone.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    yes: Yes = False,
+) -> None:
+    """Send again what was sent.
+
+    It is counted first, and begins when you say yes. Without --since it is the last 24 hours.
+    """
+    which: dict[str, Any] = {"since": moment(since, "--since"), "until": moment(until, "--until")}
+    which |= {"types": listed(types), "statuses": listed(statuses)}
+    if delivery_id is not None:
+        if any(which.values()) or dry_run:
+            raise Trouble("--delivery is one delivery: give no filter with it.")
+        _follow(desk, id, desk.client.webhook_endpoints.replay(id, delivery_id=delivery_id))
+        return
+    count = desk.client.webhook_endpoints.count_replay(id, **which)
+    if dry_run or count == 0:
+        _tell_count(desk, count)
+        return
+    require_yes(f"Send {count:,} messages again?", yes=yes)
+    _follow(desk, id, desk.client.webhook_endpoints.replay(id, **which))
+
+
+def _tell_count(desk: Desk, count: int) -> None:
+    if desk.out.as_json:
+        desk.out.data({"total": count})
+    else:
+        desk.out.line(f"{count:,} messages would be sent again.")
+
+
+def _follow(desk: Desk, endpoint_id: str, replay: Replay) -> None:
+    """Until all of it is in line; Ctrl-C ends the looking, not the replay."""
+    with bar("Replaying", replay.total) as advance:
+        while replay.ended_at is None:
+            time.sleep(LOOK_EVERY)
+            asked = desk.client.webhook_endpoints.replays(endpoint_id)
+            replay = next((one for one in asked if one.id == replay.id), replay)
+            advance(replay.done)
+    if desk.out.as_json:
+        desk.out.data(replay.raw)
+    else:
+        desk.out.line(f"{replay.done:,} of {replay.total:,} messages are in line to be sent again.")

@@ -1,0 +1,82 @@
+"""Trouble: what went wrong in a sentence, and the exit code that scripts can rely on."""
+
+import json
+import sys
+from enum import IntEnum
+from typing import Any
+
+from gatepass_sdk.errors import (
+    APIConnectionError,
+    APIStatusError,
+    AuthenticationError,
+    BadRequest,
+    ConfigurationError,
+    GatepassError,
+    PermissionDenied,
+    RateLimited,
+    ServerError,
+)
+
+
+class ExitCode(IntEnum):
+    """These numbers are an interface: scripts compare with them."""
+
+    DONE = 0
+    REFUSED = 1
+    WRONG_USAGE = 2
+    KEY = 3
+    NO_ANSWER = 4
+    SERVICE = 5
+
+
+EXIT_CODES = """Exit codes: 0 done; 1 refused by a rule (used, expired, revoked, not found, not valid);
+2 wrong usage; 3 no key, a wrong key, or one without the scope; 4 no answer, so the outcome may be unknown;
+5 the service has a fault or is too busy. Of several cards the highest counts."""
+
+
+class Trouble(Exception):
+    def __init__(self, message: str, code: ExitCode = ExitCode.WRONG_USAGE) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+def code_of(error: GatepassError) -> ExitCode:
+    """What a script is told about this error."""
+    if isinstance(error, APIConnectionError) or error.outcome_unknown:
+        return ExitCode.NO_ANSWER
+    if isinstance(error, AuthenticationError | PermissionDenied | ConfigurationError):
+        return ExitCode.KEY
+    if isinstance(error, ServerError | RateLimited):
+        return ExitCode.SERVICE
+    if isinstance(error, BadRequest) and error.code == "invalid_request":
+        return ExitCode.WRONG_USAGE
+    return ExitCode.REFUSED
+
+
+def told(error: GatepassError) -> dict[str, Any]:
+    """All that is known about an error, for programs."""
+    known: dict[str, Any] = {"error": error.message}
+    if isinstance(error, APIStatusError):
+        known |= {"code": error.code, "status": error.status, "request_id": error.request_id}
+        known |= {"param": error.param} if error.param else {}
+        known |= {"details": dict(error.details)} if error.details else {}
+    if error.idempotency_key is not None:
+        known |= {"idempotency_key": error.idempotency_key, "outcome_unknown": error.outcome_unknown}
+    return known
+
+
+def sentence(error: GatepassError) -> str:
+    """The error for people, with what support will ask for."""
+    named = error.request_id if isinstance(error, APIStatusError) else None
+    return f"{error.message} ({named})" if named else error.message
+
+
+def say(error: Trouble | GatepassError, *, as_json: bool) -> ExitCode:
+    """Tell it on stderr; the exit code."""
+    if isinstance(error, Trouble):
+        code, text, known = error.code, error.message, {"error": error.message}
+    else:
+        code, text, known = code_of(error), sentence(error), told(error)
+    print(json.dumps({**known, "exit_code": code}) if as_json else text, file=sys.stderr)
+    return code

@@ -1,0 +1,215 @@
+"""A Gatepass without a network, with the sandbox's event and five cards, and a live side that begins empty."""
+
+import itertools
+import json
+import threading
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Any, Final, Self
+from uuid import UUID
+
+import httpx2
+
+from gatepass_sdk._async.client import AsyncGatepass
+from gatepass_sdk._async.exchange import AsyncExchange
+from gatepass_sdk._sync.client import Gatepass
+from gatepass_sdk._sync.exchange import Exchange
+from gatepass_sdk.testing._asked import REFUSALS, Refused
+from gatepass_sdk.testing._cards import FakeCard, Signer, new_number
+from gatepass_sdk.testing._events import SANDBOX_EVENT
+from gatepass_sdk.testing._messages import Message, headers_of, tell
+from gatepass_sdk.testing._reception import BASE_PATH, Caller, receive
+from gatepass_sdk.testing._scans import FakeScan
+from gatepass_sdk.testing._world import LIVE, SANDBOX, Side, World
+from gatepass_sdk.webhooks import WebhookEvent, event_of
+
+BASE_URL: Final = "https://fake.gatepass.test" + BASE_PATH
+LIVE_EVENT_ID: Final = "00000000-0000-0000-0000-00000000e7e8"
+FIRST_ID: Final = 0x0197_0000_0000_7000_8000_0000_0000_0000
+
+
+class FakeGatepass:
+    """Give it a `clock` and `new_id` of your own to decide what time it is and what things are called.
+
+    `allow_private` lets webhook endpoints have addresses that are not public, as on a developer's machine.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        new_id: Callable[[], UUID] | None = None,
+        allow_private: bool = False,
+    ) -> None:
+        numbers = itertools.count(FIRST_ID)
+        live_event = {**SANDBOX_EVENT, "id": LIVE_EVENT_ID, "title": "Live Night", "description": None}
+        sides = {SANDBOX: Side(SANDBOX, [SANDBOX_EVENT]), LIVE: Side(LIVE, [live_event])}
+        self._world = World(
+            clock,
+            new_id or (lambda: UUID(int=next(numbers))),
+            allow_private=allow_private,
+            sides=sides,
+            signer=Signer(),
+        )
+        self._callers: dict[str, Caller] = {}
+        self._lock = threading.Lock()
+        self._https: list[httpx2.Client] = []
+        self._offline = False
+        self._to_lose = 0
+        self._to_refuse: list[Refused] = []
+
+    def client(
+        self, *, live: bool = False, scopes: Iterable[str] = ("admin",), api_key: str | None = None, **options: Any
+    ) -> Gatepass:
+        """A client with a new key. One with an `api_key` of your own is a stranger: 401. It never waits to retry."""
+        http = httpx2.Client(transport=self.transport())
+        self._https.append(http)
+        key = api_key or self.new_key(live=live, scopes=scopes)
+        return _Client(key, base_url=BASE_URL, http_client=http, **options)
+
+    def async_client(
+        self, *, live: bool = False, scopes: Iterable[str] = ("admin",), api_key: str | None = None, **options: Any
+    ) -> AsyncGatepass:
+        """The same, asynchronous."""
+        http = httpx2.AsyncClient(transport=self.transport())
+        key = api_key or self.new_key(live=live, scopes=scopes)
+        return _AsyncClient(key, base_url=BASE_URL, http_client=http, **options)
+
+    def transport(self) -> httpx2.MockTransport:
+        """What answers instead of a network, for an httpx2 client of your own."""
+        return httpx2.MockTransport(self._answer)
+
+    def new_key(self, *, live: bool = False, scopes: Iterable[str] = ("admin",)) -> str:
+        key = f"svc_{'live' if live else 'test'}_f{len(self._callers) + 1:036d}"
+        self._callers[key] = Caller(LIVE if live else SANDBOX, frozenset(scopes))
+        return key
+
+    def revoke_key(self, api_key: str) -> None:
+        """From now on 401."""
+        del self._callers[api_key]
+
+    @property
+    def organization_id(self) -> UUID:
+        return self._world.organization_id
+
+    # What there is on the live side.
+
+    @property
+    def event_id(self) -> str:
+        """The live event that cards are issued for."""
+        return LIVE_EVENT_ID
+
+    def add_event(self, **fields: Any) -> dict[str, Any]:
+        """Another live event; `fields` as they are on the wire."""
+        event = {**SANDBOX_EVENT, "id": str(self._world.new_id()), "title": "Another Night", **fields}
+        self._world.sides[LIVE].events.append(event)
+        return event
+
+    def issue(
+        self,
+        *,
+        event_id: str = LIVE_EVENT_ID,
+        tier: str = "standard",
+        category_name: str = "General",
+        status: str = "active",
+        expires_at: datetime | None = None,
+    ) -> FakeCard:
+        """A card with a ticket, for clients made with `live=True`: 200 once, then 409."""
+        world = self._world
+        number = new_number(len(world.cards) + 1)
+        token = world.signer.token(number, expires_at or world.now() + timedelta(days=365))
+        card = FakeCard(
+            number, token, world.new_id(), world.new_id(), event_id, tier, category_name, world.now(), status
+        )
+        world.cards.append(card)
+        return card
+
+    # What was asked and told.
+
+    @property
+    def scans(self) -> list[FakeScan]:
+        """Every scan that was judged, replays too, in order."""
+        return list(self._world.scans)
+
+    @property
+    def messages(self) -> list[WebhookEvent]:
+        """Every message, of the sandbox and then of the live side."""
+        told: list[Message] = [*self._world.sides[SANDBOX].messages, *self._world.sides[LIVE].messages]
+        return [event_of(json.loads(message.body)) for message in told]
+
+    def tell(self, type: str, *, live: bool = False, **data: Any) -> WebhookEvent:
+        """Let something happen that no scan does: `fake.tell("event.cancelled", event_id=…, …)`."""
+        side = self._world.sides[LIVE if live else SANDBOX]
+        message = tell(self._world, side, type, data)
+        if message is None:
+            raise ValueError("No endpoint asks for this type.")
+        return event_of(json.loads(message.body))
+
+    def signed(
+        self, message: WebhookEvent, secret: str, *, next_secret: str | None = None
+    ) -> tuple[bytes, dict[str, str]]:
+        """The body and the headers with which this message would arrive, signed now."""
+        body = json.dumps(message.raw, separators=(",", ":")).encode()
+        delivery_id = self._world.new_id()
+        return body, headers_of(body, secret, next_secret, delivery_id=delivery_id, at=self._world.now())
+
+    # What may go wrong.
+
+    def lose_next_answer(self, times: int = 1) -> None:
+        """The service does what is asked, and the connection breaks before its answer arrives."""
+        self._to_lose += times
+
+    def refuse_next(self, status: int = 503, *, times: int = 1, code: str | None = None) -> None:
+        """The service does nothing and answers with this status."""
+        named = code or next(code for code, (its, _) in REFUSALS.items() if its == status)
+        self._to_refuse += [Refused(named, status=status)] * times
+
+    def go_offline(self) -> None:
+        """Nothing is reached any more."""
+        self._offline = True
+
+    def go_online(self) -> None:
+        self._offline = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for http in self._https:
+            http.close()
+
+    def _answer(self, request: httpx2.Request) -> httpx2.Response:
+        if self._offline:
+            raise httpx2.ConnectError("The fake is offline.", request=request)
+        with self._lock:
+            refused = self._to_refuse.pop(0) if self._to_refuse else None
+            response = receive(self._world, self._callers, request, refused)
+            if refused is None and self._to_lose:
+                self._to_lose -= 1
+                raise httpx2.ReadError("The fake lost its answer.", request=request)
+            return response
+
+
+class _Impatient(Exchange):
+    """Tries again at once: a unit test has no time, and nothing to wait for."""
+
+    def pause(self, seconds: float) -> None:
+        pass
+
+
+class _AsyncImpatient(AsyncExchange):
+    async def pause(self, seconds: float) -> None:
+        pass
+
+
+class _Client(Gatepass):
+    def _use(self, exchange: Exchange) -> None:
+        super()._use(_Impatient(exchange.http, exchange.settings, exchange.patience))
+
+
+class _AsyncClient(AsyncGatepass):
+    def _use(self, exchange: AsyncExchange) -> None:
+        super()._use(_AsyncImpatient(exchange.http, exchange.settings, exchange.patience))

@@ -1,0 +1,12 @@
+"""Times as the service writes them."""
+
+from datetime import UTC, datetime
+
+
+def rfc3339(moment: datetime) -> str:
+    """In UTC with a `Z`, microseconds only where there are any."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def maybe_rfc3339(moment: datetime | None) -> str | None:
+    return None if moment is None else rfc3339(moment)

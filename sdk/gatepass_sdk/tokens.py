@@ -1,0 +1,125 @@
+"""Card tokens without a network: `SVC1.<card number>.<expiry>.<signature>`.
+
+    keys = client.cards.keys()          # while there is a network; keys.to_json() keeps them
+    reading = keys.verify(token)        # whenever
+
+A good signature says that the card was issued by the organization and when the token ends. It cannot say that the card
+has been suspended or revoked since, or that its ticket is used: only a scan can.
+"""
+
+import json
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as NotBase64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, cast
+
+from gatepass_sdk import _ed25519
+from gatepass_sdk._reading import Unreadable
+
+LONGEST: Final = 512
+PATTERN: Final = re.compile(r"(SVC1\.([A-Za-z0-9_-]{1,64})\.(0|[1-9][0-9]{0,11}))\.([A-Za-z0-9_-]{86})", re.ASCII)
+SANDBOX_TOKENS: Final[Mapping[str, str | None]] = {
+    "TEST_VALID": None,
+    "TEST_VIP": None,
+    "TEST_USED": None,
+    "TEST_EXPIRED": "expired",
+    "TEST_REVOKED": "card_revoked",
+}
+
+
+@dataclass(frozen=True)
+class TokenReading:
+    """`reason` is None if the token is good, else `invalid_token` or `expired`."""
+
+    valid: bool
+    expired: bool = False
+    card_number: str | None = None
+    expires_at: datetime | None = None
+    reason: str | None = None
+
+
+INVALID: Final = TokenReading(valid=False, reason="invalid_token")
+
+
+@dataclass(frozen=True)
+class CardKeys:
+    """Public keys of one organization. They are no secret, and cannot make a token."""
+
+    keys: tuple[bytes, ...]
+    is_sandbox: bool = False
+
+    @classmethod
+    def of(cls, jwks: Mapping[str, Any], *, is_sandbox: bool = False) -> "CardKeys":
+        """From a JWK set. Keys of another kind are passed over."""
+        found = jwks.get("keys")
+        if not isinstance(found, list):
+            raise Unreadable("a set of keys was expected")
+        named = [cast("dict[str, Any]", key) for key in found if isinstance(key, dict)]
+        return cls(tuple(_decoded(str(key.get("x"))) for key in named if key.get("crv") == "Ed25519"), is_sandbox)
+
+    @classmethod
+    def from_json(cls, text: str) -> "CardKeys":
+        """What `to_json` wrote."""
+        value = json.loads(text)
+        return cls.of(value, is_sandbox=value.get("sandbox") is True)
+
+    def to_json(self) -> str:
+        """To keep in a file beside the scanner, for a start without a network."""
+        keys = [{"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "x": _encoded(key)} for key in self.keys]
+        return json.dumps({"keys": keys, "sandbox": self.is_sandbox})
+
+    def verify(self, token: str, *, at: datetime | None = None) -> TokenReading:
+        """What the token is worth at this time, or now."""
+        if self.is_sandbox:
+            return _sandbox_reading(token)
+        found = PATTERN.fullmatch(token) if len(token) <= LONGEST else None
+        if found is None:
+            return INVALID
+        signed, card, expiry, signature = found.groups()
+        try:
+            raw_signature, number = _decoded(signature), _decoded(card).decode("ascii")
+        except ValueError:
+            return INVALID
+        if not any(_ed25519.verify(key, signed.encode(), raw_signature) for key in self.keys):
+            return INVALID
+        expires_at = datetime.fromtimestamp(min(int(expiry), LAST_SECOND), UTC)
+        expired = expires_at <= (at or datetime.now(UTC))
+        return TokenReading(
+            valid=not expired,
+            expired=expired,
+            card_number=number,
+            expires_at=expires_at,
+            reason="expired" if expired else None,
+        )
+
+
+# A token may name a year that datetime cannot.
+LAST_SECOND: Final = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
+
+
+def _sandbox_reading(token: str) -> TokenReading:
+    """The fixed tokens of the sandbox, `SVC1.TEST_VALID.0.0`, which nobody signs."""
+    prefix, _, rest = token.partition(".")
+    name, _, tail = rest.partition(".")
+    if prefix != "SVC1" or tail != "0.0" or name not in SANDBOX_TOKENS:
+        return INVALID
+    reason = SANDBOX_TOKENS[name]
+    return TokenReading(valid=reason is None, expired=reason == "expired", card_number=name, reason=reason)
+
+
+def _encoded(raw: bytes) -> str:
+    return urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def _decoded(text: str) -> bytes:
+    """Strict base64url: decoded and encoded again, it must read the same."""
+    try:
+        raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except NotBase64 as error:
+        raise Unreadable("base64url was expected") from error
+    if _encoded(raw) != text:
+        raise Unreadable("base64url was expected")
+    return raw

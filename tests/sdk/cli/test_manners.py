@@ -1,0 +1,116 @@
+"""How the command behaves among others: exit codes, colours, completion, start-up, and life without its extra."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from gatepass.base.database import Database
+from gatepass.domain import keys
+from tests.postgres import free_port
+from tests.sdk.cli.terminal import PROGRAM, Terminal
+from tests.sdk.stack import Stack
+
+
+def test_a_key_without_the_scope_is_told_apart(live: Terminal, stack: Stack) -> None:
+    live.key = stack.key("events_read")
+    refused = live.run("verify", "SVC1.x.0.0", "--json")
+    assert (refused.code, refused.out, refused.error["code"]) == (3, "", "insufficient_scope")
+    assert refused.error["request_id"].startswith("req_")
+
+
+def test_no_answer_is_no_verdict(sandbox: Terminal) -> None:
+    nowhere = f"http://127.0.0.1:{free_port()}/api/public/v1"
+    ran = sandbox.run("scan", "TEST_VALID", "--base-url", nowhere, "--timeout", "0.3", "--json")
+    assert (ran.code, ran.object["verdict"], ran.object["outcome_unknown"]) == (4, "unknown", False)
+    assert ran.object["idempotency_key"]
+
+
+async def test_a_service_that_is_too_busy_is_told_apart(live: Terminal, stack: Stack) -> None:
+    """Six scans follow each other within five seconds, and the key has one a second."""
+    live.key = await slow_key(stack)
+    ran = live.run("scan", *["SVC 0000"] * 6, "--event", stack.event_id, "--timeout", "0.3", "--json")
+    assert ran.code == 5
+    found = {(one["verdict"], one["code"]) for one in ran.objects}
+    assert found == {("refused", "card_not_found"), ("unknown", "rate_limited")}
+
+
+async def slow_key(stack: Stack) -> str:
+    db = Database(stack.database_url, connections=1, deadline=20)
+    organization_id = UUID(stack.demo["organization_id"])
+    try:
+        async with db.transaction() as tx:
+            issued = await keys.issue(
+                tx,
+                organization_id,
+                "slow",
+                keys.Mode.LIVE,
+                [keys.Scope.TICKETS_ACTIVATE],
+                cell="a",
+                by="test",
+                at=datetime.now(UTC),
+                rate_per_second=1,
+                burst=1,
+            )
+    finally:
+        await db.close()
+    return issued.text
+
+
+def test_colours_are_for_terminals_and_not_for_those_who_refuse_them(sandbox: Terminal) -> None:
+    assert "\x1b[" in sandbox.look("scan", "TEST_VALID")
+    plain = sandbox.look("scan", "TEST_VALID", env={"NO_COLOR": "1"})
+    assert "ENTER" in plain
+    assert "\x1b" not in plain
+
+
+def test_help_tells_the_exit_codes_and_wrong_usage_is_two(sandbox: Terminal) -> None:
+    assert "4 no answer" in " ".join(sandbox.run("--help").out.split())
+    assert sandbox.run("scan", "--nonsense").code == 2
+    in_json = sandbox.run("trigger", "nonsense", "--json")
+    assert (in_json.code, in_json.error["exit_code"], in_json.out) == (2, 2, "")
+
+
+def test_completion_installs_itself_in_the_shell_that_asks(sandbox: Terminal) -> None:
+    """The shell is found by looking at the parent process."""
+    command = ["bash", "-c", f"{PROGRAM} --install-completion; exit $?"]
+    subprocess.run(command, env=sandbox.environment, check=True, capture_output=True)
+    subprocess.run(["bash", "-n", sandbox.home / ".bash_completions" / "gatepass-cli.sh"], check=True)
+    assert "gatepass-cli.sh" in (sandbox.home / ".bashrc").read_text()
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_has_a_script_for_other_shells(sandbox: Terminal, shell: str) -> None:
+    script = sandbox.run(env={"_GATEPASS_CLI_COMPLETE": f"source_{shell}"}).out
+    assert "gatepass-cli" in script
+    assert "_GATEPASS_CLI_COMPLETE" in script
+
+
+def test_completion_knows_commands_and_profiles(sandbox: Terminal) -> None:
+    sandbox.run("login", "-p", "stadium", "--no-check", stdin="svc_test_x")
+
+    def completed(words: str) -> list[str]:
+        place = str(len(words.split(" ")) - 1)
+        asked = {"_GATEPASS_CLI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": place}
+        return sandbox.run(env=asked).out.split()
+
+    assert completed("gatepass-cli sc") == ["scan"]
+    assert completed("gatepass-cli status --profile st") == ["stadium"]
+    assert completed("gatepass-cli trigger ticket.a") == ["ticket.activated"]
+
+
+def test_without_its_extra_it_says_how_to_get_it(tmp_path: Path) -> None:
+    """A path that has everything but typer, as after `pip install gatepass-sdk`."""
+    (site,) = {Path(path) for path in sys.path if path.endswith("site-packages")}
+    for entry in site.iterdir():
+        if not entry.name.startswith("typer"):
+            (tmp_path / entry.name).symlink_to(entry)
+    sdk = Path(__file__).parents[3] / "sdk"
+    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(sdk)!r}]; from gatepass_sdk.cli import run; run()"
+    ran = subprocess.run([sys.executable, "-S", "-c", code], env={}, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.splitlines()[-1].endswith('pip install "gatepass-sdk[cli]"')
+    assert len(ran.stderr.splitlines()) == 1

@@ -1,0 +1,93 @@
+"""The whole service as an integrator meets it: `gatepass serve`, `gatepass worker`, and the demo's keys and cards."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from gatepass.base.vault import new_key
+from tests.postgres import Cluster, free_port
+from tests.serving import launch_worker, serve
+
+
+@dataclass
+class Stack:
+    base_url: str
+    demo: dict[str, Any]
+    environment: dict[str, str]
+    _taken: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    @property
+    def database_url(self) -> str:
+        return self.environment["GATEPASS_DATABASE_URL"]
+
+    @property
+    def event_id(self) -> str:
+        return self.demo["events"]["published"]
+
+    def key(self, name: str) -> str:
+        return self.demo["keys"][name]
+
+    def unused(self) -> dict[str, Any]:
+        """A card whose ticket for the published event nobody has used yet."""
+        return self.demo["cards"]["unused"][next(self._taken)]
+
+    def activations(self) -> dict[str, int]:
+        """How often each card of the demo's event was activated, as the scan records have it."""
+        with psycopg.connect(self.database_url) as connection:
+            found = connection.execute(ACTIVATIONS, [self.event_id])
+            return dict(found.fetchall())
+
+
+ACTIVATIONS = """
+    SELECT card_number, count(*)
+      FROM scan
+     WHERE event_id = %s
+       AND verdict = 'activated'
+     GROUP BY card_number
+"""
+
+
+@contextmanager
+def running(cluster: Cluster, *, tickets: int = 400, unlimited: bool = False) -> Generator[Stack]:
+    """A database, a demo with this many unused cards, a server and a worker."""
+    port = free_port()
+    environment = {
+        "GATEPASS_DATABASE_URL": cluster.create_database(f"sdk_{port}"),
+        "GATEPASS_ENCRYPTION_KEYS": new_key(),
+        "GATEPASS_METRICS_PORT": "0",
+        "GATEPASS_LOG_LEVEL": "warning",
+        "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
+        "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}",
+    }
+    _gatepass(environment, "migrate")
+    demo = json.loads(_gatepass(environment, "demo", "--json", "--tickets", str(tickets)))
+    if unlimited:
+        with psycopg.connect(environment["GATEPASS_DATABASE_URL"]) as connection:
+            connection.execute(UNLIMITED)
+    worker, server = launch_worker(environment), None
+    try:
+        server = serve(environment, port)
+        yield Stack(server.base_url, demo, environment)
+    finally:
+        for process in (worker, server):
+            if process is not None:
+                process.stop()
+
+
+def _gatepass(environment: dict[str, str], *arguments: str) -> str:
+    program = str(Path(sys.executable).with_name("gatepass"))
+    return subprocess.run(
+        [program, *arguments], env={**os.environ, **environment}, check=True, capture_output=True, text=True
+    ).stdout
+
+
+UNLIMITED = "UPDATE api_key SET rate_per_second = 100000, burst = 100000"

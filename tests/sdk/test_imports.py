@@ -1,0 +1,35 @@
+"""The SDK stands alone: it knows nothing of the service, and needs nothing but httpx2."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.page import ROOT
+
+PACKAGE = ROOT / "sdk" / "gatepass_sdk"
+# The command line may use its extra.
+FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "cli" not in path.parents]
+ALLOWED = sys.stdlib_module_names | {"gatepass_sdk", "httpx2"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(PACKAGE)) for path in FILES])
+def test_a_file_imports_the_standard_library_httpx2_and_its_own_package(path: Path) -> None:
+    assert set(imported(path.read_text())) <= ALLOWED
+
+
+def imported(code: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (name.name.split(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "relative" if node.level else str(node.module).split(".")[0]
+
+
+def test_the_service_would_be_seen() -> None:
+    assert set(imported("import gatepass.api\nfrom gatepass import base\nfrom . import x")) - ALLOWED == {
+        "gatepass",
+        "relative",
+    }

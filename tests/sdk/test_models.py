@@ -1,0 +1,202 @@
+"""Models and the interface description say the same; and what is new in an answer never breaks an old client."""
+
+import inspect
+import json
+import types
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import pytest
+
+from gatepass_sdk import Gatepass, models, webhooks
+from gatepass_sdk._reading import Model, Unreadable, read
+from gatepass_sdk.errors import APIStatusError
+from gatepass_sdk.testing import FakeGatepass
+from gatepass_sdk.testing._reception import BASE_PATH, ROUTES
+
+DESCRIPTION: dict[str, Any] = json.loads((Path(__file__).parents[2] / "docs" / "openapi.json").read_text())
+SCHEMAS: dict[str, Any] = DESCRIPTION["components"]["schemas"]
+DESCRIBED: dict[type[Model], str] = {
+    models.TicketCategory: "TicketCategory",
+    models.Event: "Event",
+    models.CardVerification: "CardVerification",
+    models.ScanResult: "ScanResult",
+    models.SecretRotation: "SecretRotationState",
+    models.WebhookEndpoint: "NewWebhook",
+    models.Delivery: "Delivery",
+    models.DeliveryAttempt: "DeliveryAttempt",
+    models.DeliveryDetail: "DeliveryDetail",
+    models.Replay: "Replay",
+    models.ReplayCount: "ReplayCount",
+    webhooks.OtherEvent: "Message",
+    webhooks.TicketActivated: "TicketActivated",
+    webhooks.TicketCancelled: "TicketCancelled",
+    webhooks.EventCancelled: "EventCancelled",
+}
+# What the SDK adds of its own, from headers and from the call.
+ADDED = {"ScanResult": {"replayed", "request_id", "idempotency_key"}}
+# Schemas that are no models: wrappers, words, requests, and messages whose data is given as it came.
+NOT_MODELS = {"PublicKeySet", "PublicKey", "Webhook", "RotatedWebhook", "Error", "ErrorDetails"} | {
+    "CardStatusChanged",
+    "ScanDenied",
+    "WebhookPing",
+}
+WORDS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", datetime: "string", Mapping: "object"}
+
+
+def resolved(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Every shape that a value may have."""
+    if "$ref" in schema:
+        return resolved(SCHEMAS[schema["$ref"].rpartition("/")[2]])
+    found = [shape for part in schema.get("anyOf", []) for shape in resolved(part)]
+    kinds = schema.get("type", [])
+    return found + [{**schema, "type": kind} for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+
+
+def fits(hint: Any, schema: Mapping[str, Any]) -> bool:
+    shapes = resolved(schema)
+    origin = get_origin(hint)
+    may_be_null = origin in (types.UnionType, Union)
+    inner = next(one for one in get_args(hint) if one is not types.NoneType) if may_be_null else hint
+    if not may_be_null and any(shape["type"] == "null" for shape in shapes):
+        return False
+    return all(_fits_shape(inner, shape) for shape in shapes if shape["type"] != "null")
+
+
+def _fits_shape(hint: Any, shape: Mapping[str, Any]) -> bool:
+    if get_origin(hint) is tuple:
+        return shape["type"] == "array" and fits(get_args(hint)[0], shape["items"])
+    if isinstance(hint, type) and issubclass(hint, Model):
+        return shape["type"] == "object" and not unlike(hint, shape)
+    if hint in (Decimal, float):
+        return shape["type"] in ("number", "integer")
+    is_time = shape.get("format") == "date-time"
+    return WORDS[get_origin(hint) or hint] == shape["type"] and (hint is datetime) == is_time
+
+
+def unlike(model: type[Model], schema: Mapping[str, Any]) -> list[str]:
+    """What one has and the other lacks, or has in another form."""
+    hints = {name: hint for name, hint in get_type_hints(model).items() if name != "raw"}
+    described = schema["properties"]
+    own = set(hints) - ADDED.get(model.__name__, set())
+    return [
+        *(f"{model.__name__} lacks {name}" for name in described.keys() - own),
+        *(f"{name} of {model.__name__} is not described" for name in own - described.keys()),
+        *(
+            f"{model.__name__}.{name} has another form"
+            for name in own & described.keys()
+            if not fits(hints[name], described[name])
+        ),
+    ]
+
+
+@pytest.mark.parametrize("model", DESCRIBED, ids=lambda model: model.__name__)
+def test_a_model_is_what_is_described(model: type[Model]) -> None:
+    assert unlike(model, SCHEMAS[DESCRIBED[model]]) == []
+
+
+def test_every_schema_of_an_answer_has_its_model() -> None:
+    asked = {name for name in SCHEMAS if name.endswith(("Response", "List", "Request"))}
+    words = {name for name, schema in SCHEMAS.items() if "properties" not in schema}
+    assert set(SCHEMAS) - asked - words == set(DESCRIBED.values()) | NOT_MODELS
+
+
+def test_every_model_is_described() -> None:
+    known = {one for one in vars(models).values() if isinstance(one, type) and issubclass(one, Model)}
+    assert known - {Model} <= set(DESCRIBED)
+
+
+def test_the_comparison_finds_what_is_missing() -> None:
+    schema = json.loads(json.dumps(SCHEMAS["Event"]))
+    schema["properties"]["doors_at"] = {"type": "string", "format": "date-time"}
+    schema["properties"]["title"] = {"type": ["string", "null"]}
+    del schema["properties"]["city"]
+    assert unlike(models.Event, schema) == [
+        "Event lacks doors_at",
+        "city of Event is not described",
+        "Event.title has another form",
+    ]
+
+
+REQUESTS = {
+    "ScanRequest": ("scans", "create", {"idempotency_key"}, set[str]()),
+    "WebhookRequest": ("webhook_endpoints", "create", set[str](), set[str]()),
+    "WebhookChangeRequest": ("webhook_endpoints", "update", {"endpoint_id"}, set[str]()),
+    "SecretRotationRequest": ("webhook_endpoints", "rotate_secret", {"endpoint_id"}, set[str]()),
+    "ReplayRequest": ("webhook_endpoints", "replay", {"endpoint_id"}, {"dry_run"}),
+}
+
+
+@pytest.mark.parametrize("schema", REQUESTS)
+def test_every_field_of_a_request_can_be_given(schema: str) -> None:
+    resource, name, added, implied = REQUESTS[schema]
+    with FakeGatepass() as fake:
+        parameters = set(inspect.signature(getattr(getattr(fake.client(), resource), name)).parameters)
+    assert parameters - added == set(SCHEMAS[schema]["properties"]) - implied
+
+
+def test_details_of_a_refusal_are_given_as_they_come() -> None:
+    assert set(SCHEMAS["Error"]["properties"]) - {"error"} <= set(inspect.signature(APIStatusError).parameters)
+
+
+def test_the_fake_knows_every_path_that_is_described() -> None:
+    verbs = {"get", "post", "patch", "delete", "put"}
+    described = {
+        path.removeprefix(BASE_PATH): {method.upper() for method in methods if method in verbs}
+        for path, methods in DESCRIPTION["paths"].items()
+    }
+    described.pop("/openapi.json", None)
+    assert described == {path: set(methods) for path, methods in ROUTES.items()}
+
+
+EVENT: dict[str, Any] = {
+    "id": "e",
+    "title": "Night",
+    "description": None,
+    "venue": None,
+    "city": None,
+    "country": None,
+    "starts_at": "2030-06-15T18:00:00Z",
+    "ends_at": "2030-06-15T23:00:00.123456+02:00",
+    "cover_url": None,
+    "status": "published",
+    "ticket_categories": [
+        {"id": "c", "name": "G", "price": 25.1, "currency": "EUR", "quantity_total": 1, "quantity_sold": 0}
+    ],
+}
+
+
+def test_what_is_new_is_kept_and_breaks_nothing() -> None:
+    event = read(models.Event, {**EVENT, "status": "postponed", "doors_at": "soon", "ticket_categories": []})
+    assert event.status == "postponed"
+    assert event.raw["doors_at"] == "soon"
+    assert event.starts_at == datetime(2030, 6, 15, 18, tzinfo=UTC)
+
+
+def test_a_price_is_exact() -> None:
+    (category,) = read(models.Event, EVENT).ticket_categories
+    assert category.price == Decimal("25.1")
+
+
+@pytest.mark.parametrize("name", EVENT)
+def test_what_is_missing_or_of_another_kind_is_an_error(name: str) -> None:
+    with pytest.raises(Unreadable, match=f"lacks {name}"):
+        read(models.Event, {key: value for key, value in EVENT.items() if key != name})
+    for wrong in (5, {"a": 1}):
+        with pytest.raises(Unreadable):
+            read(models.Event, {**EVENT, name: wrong})
+
+
+def test_models_cannot_be_changed_and_a_secret_does_not_show() -> None:
+    with FakeGatepass() as fake:
+        made = fake.client().webhook_endpoints.create(url="https://example.com", types=["ticket.activated"])
+        assert made.secret
+        assert made.secret not in repr(made)
+        with pytest.raises(AttributeError):
+            made.url = "x"  # pyright: ignore[reportAttributeAccessIssue]
+    assert {field.name for field in fields(models.ReplayCount)} == {"raw", "total"}
+    assert Gatepass.__doc__

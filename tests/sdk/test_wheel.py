@@ -1,0 +1,89 @@
+"""The wheel: what is in it, what comes with it, and how fast it is imported."""
+
+import json
+import statistics
+import tarfile
+import zipfile
+
+import pytest
+
+import gatepass_sdk
+from tests.sdk.installed import Installed
+
+# Of httpx2 itself; nothing else may come with the SDK.
+DEPENDENCIES = {"anyio", "certifi", "h11", "httpcore2", "httpx2", "idna", "sniffio", "truststore", "typing_extensions"}
+MILLISECONDS = 150
+
+
+def test_the_wheel_has_the_package_its_licence_and_nothing_else(installed: Installed) -> None:
+    names = set(zipfile.ZipFile(installed.wheel).namelist())
+    notes = f"gatepass_sdk-{gatepass_sdk.__version__}.dist-info"
+    assert {"gatepass_sdk/py.typed", f"{notes}/licenses/LICENSE", f"{notes}/METADATA"} <= names
+    assert {name.split("/")[0] for name in names} == {"gatepass_sdk", notes}
+    assert all(name.endswith((".py", "py.typed")) for name in names if name.startswith("gatepass_sdk/"))
+
+
+def test_the_sdist_has_what_the_wheel_is_built_of(installed: Installed) -> None:
+    with tarfile.open(installed.sdist) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames()}
+    assert {name.split("/")[0] for name in names} == {
+        ".gitignore",
+        "LICENSE",
+        "PKG-INFO",
+        "README.md",
+        "gatepass_sdk",
+        "pyproject.toml",
+    }
+
+
+def test_httpx2_is_all_that_comes_with_it(installed: Installed) -> None:
+    found = json.loads(installed.run("-c", DISTRIBUTIONS))
+    assert found.pop("gatepass_sdk") == [gatepass_sdk.__version__, ["httpx2>=2.16"]]
+    assert "httpx2" in found
+    assert found.keys() <= DEPENDENCIES
+
+
+DISTRIBUTIONS = """
+import json
+from importlib.metadata import distributions
+print(json.dumps({
+    one.name.replace("-", "_"): [one.version, [need for need in one.requires or [] if "extra ==" not in need]]
+    for one in distributions()
+}))
+"""
+
+
+def test_all_that_is_exported_is_named(installed: Installed) -> None:
+    """And the other way round; modules of the package aside."""
+    exported = json.loads(installed.run("-c", EXPORTED))
+    assert exported == sorted(gatepass_sdk.__all__)
+
+
+EXPORTED = """
+import json, gatepass_sdk, types
+names = [name for name, value in vars(gatepass_sdk).items() if not isinstance(value, types.ModuleType)]
+print(json.dumps(sorted([name for name in names if not name.startswith("_")] + ["__version__"])))
+"""
+
+
+@pytest.mark.parametrize("code", ["import gatepass_sdk", "from gatepass_sdk.webhooks import unwrap"])
+def test_httpx2_is_not_imported_before_there_is_a_client(installed: Installed, code: str) -> None:
+    assert installed.run("-c", f"{code}\nimport sys\nprint('httpx2' in sys.modules)") == "False\n"
+
+
+@pytest.mark.alone
+def test_it_is_imported_within_150_milliseconds(installed: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+    names = {"gatepass_sdk": "import gatepass_sdk", "httpx2": "import httpx2", "both, and a client": CLIENT}
+    took = {name: [import_milliseconds(installed, code) for _ in range(5)] for name, code in names.items()}
+    with capsys.disabled():
+        print("\n\n" + ", ".join(f"import {name}: {statistics.median(each):.0f} ms" for name, each in took.items()))
+    assert statistics.median(took["gatepass_sdk"]) < MILLISECONDS
+
+
+CLIENT = "from gatepass_sdk import Gatepass; Gatepass('svc_test_x', base_url='http://127.0.0.1')"
+
+
+def import_milliseconds(installed: Installed, code: str) -> float:
+    """In a fresh process, from before the import to after it."""
+    timed = f"import time\nbegan = time.perf_counter()\n{code}\nprint((time.perf_counter() - began) * 1000)"
+    return float(installed.run("-c", timed))
