@@ -25,7 +25,7 @@ dev:  ## run everything on this machine
 
 .PHONY: test
 test:  ## the quick tests, on PostgreSQL 18
-	$(BIN)/pytest -q -n 2 -m "not slow and not browser" --ignore tests/sdk
+	$(BIN)/pytest -q -n 2 -m "not slow and not browser" --ignore tests/sdk --ignore tests/docs
 
 .PHONY: test-15
 test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance` calls the API on it
@@ -33,7 +33,7 @@ test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance` calls 
 
 .PHONY: slow
 slow:  ## the long tests: the state machine, kills, fuzzing; those of webhooks are in webhooks-check
-	$(BIN)/pytest -q -n 2 --dist worksteal -m "slow and not browser" --ignore tests/faults/webhooks --ignore tests/sdk
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "slow and not browser" --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs
 
 .PHONY: browser
 browser:  ## the pages in a real browser
@@ -125,6 +125,20 @@ openapi:  ## write docs/openapi.json anew
 .PHONY: sdk-sync
 sdk-sync:  ## make the SDK's synchronous client of its asynchronous one
 	$(BIN)/python tools/sdk_sync.py
+
+.PHONY: reference
+reference:  ## write the made parts of the reference pages anew, with what the calls are answered now
+	GATEPASS_RECORD=1 $(BIN)/pytest -q tests/docs/test_reference.py -k record
+	$(BIN)/python -m tools.reference
+
+.PHONY: docs
+docs:  ## build the documentation's site into site/
+	$(BIN)/python -m tools.site
+
+.PHONY: docs-check
+docs-check:  ## the documentation: what is made, links, the site, every code block, the way to the first webhook
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/docs --ignore tests/docs/test_first_webhook.py --ignore tests/docs/test_following.py
+	$(BIN)/pytest -q -s tests/docs/test_following.py tests/docs/test_first_webhook.py
 
 .PHONY: styles
 styles: tools/node_modules  ## build the studio's styles anew

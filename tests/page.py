@@ -1,42 +1,93 @@
-"""A page of the documentation as its reader uses it: code, tables, and commands that are pasted into a shell."""
+"""A page of the documentation as its reader sees it: headings, code, tables and links."""
 
-import os
 import re
-import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
 ROOT = Path(__file__).parents[1]
-PART = re.compile(r"^#+ (?P<heading>[^\n]+)$|^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\|(.+)\|$", re.MULTILINE)
-WITHIN = 60.0
+TITLE = re.compile(r'title="([^"]+)"')
+NOTE = re.compile(r"<!-- (.+?) -->\s*")
+NOT_RUN = "not run: "
+KEEPS_RUNNING = "keeps running"
+IN_PLACE_OF = ", in place of "
+PRINTED_BY = "printed by "
+GOES_ON = re.compile(r"^<!-- goes on from (\S+) -->$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Block:
+    """`title` is the file that the reader is told to save it as; `note` the HTML comment right before it."""
+
     heading: str
     language: str
     text: str
+    line: int = 0
+    title: str = ""
+    note: str = ""
+
+    @property
+    def not_run(self) -> str:
+        """Why it is not run, if it is not."""
+        return self.note.removeprefix(NOT_RUN) if self.note.startswith(NOT_RUN) else ""
+
+    @property
+    def keeps_running(self) -> bool:
+        """Whether the reader leaves it running, in a terminal of its own."""
+        return self.note.startswith(KEEPS_RUNNING)
+
+    @property
+    def in_place_of(self) -> str:
+        """Part of the command that is stopped before this one is started."""
+        return self.note.partition(IN_PLACE_OF)[2]
+
+    @property
+    def printed_by(self) -> str:
+        """Part of the command, one of those that keep running, that prints this."""
+        return self.note.removeprefix(PRINTED_BY) if self.note.startswith(PRINTED_BY) else ""
 
 
 @dataclass(frozen=True)
 class Page:
     text: str
+    name: str = ""
 
-    @classmethod
-    def of(cls, name: str) -> "Page":
-        return cls((ROOT / name).read_text())
+    @staticmethod
+    @cache
+    def of(name: str) -> "Page":
+        return Page((ROOT / name).read_text(encoding="utf-8"), name)
+
+    @property
+    def goes_on_from(self) -> str:
+        """The page that its reader has followed before."""
+        found = GOES_ON.search(self.text)
+        return found[1] if found else ""
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        return MarkdownIt("commonmark").enable("table").parse(self.text)
 
     def blocks(self, *languages: str) -> list[Block]:
-        """The code blocks in their order, all of them or those of these languages."""
-        found: list[Block] = []
-        heading = ""
-        for part in PART.finditer(self.text):
-            heading = part["heading"] or heading
-            if part["heading"] is None and (not languages or part["language"] in languages):
-                found.append(Block(heading, part["language"], part["text"]))
-        return found
+        """The code blocks in their order, all of them or those of these languages. An indented one has no language."""
+        return [block for block in self._blocks() if not languages or block.language in languages]
+
+    def _blocks(self) -> Iterator[Block]:
+        heading = note = ""
+        for before, token in zip([None, *self.tokens], self.tokens, strict=False):
+            if before is not None and before.type == "heading_open":
+                heading = token.content
+            elif token.type in ("fence", "code_block"):
+                language, _, rest = token.info.partition(" ")
+                title = TITLE.search(rest)
+                line = (token.map or [0])[0] + 1
+                yield Block(heading, language, token.content, line, title[1] if title else "", note)
+            told = NOTE.fullmatch(token.content) if token.type == "html_block" else None
+            note = told[1] if told else ""
 
     def table(self, first: str) -> list[list[str]]:
         """The rows of the table whose first column has this name, without their heads."""
@@ -48,16 +99,24 @@ class Page:
         begin = self.text.index(f"\n| {first} |") + 1
         return self.text[begin : self.text.index("\n\n", begin) + 1]
 
+    def headings(self) -> list[str]:
+        return [
+            token.content for before, token in zip(self.tokens, self.tokens[1:], strict=False)
+            if before.type == "heading_open"
+        ]  # fmt: skip
 
-def pasted(command: str, folder: Path, env: Mapping[str, str]) -> str:
-    """What a command prints, run as it is pasted into a shell where these variables are set."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GATEPASS_")}
-    return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],
-        cwd=folder,
-        env={**inherited, **env},
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=WITHIN,
-    ).stdout
+    def links(self) -> list[str]:
+        """Where its links and its pictures lead."""
+        return [
+            str(child.attrs.get("href") or child.attrs.get("src"))
+            for token in self.tokens
+            for child in token.children or []
+            if child.type in ("link_open", "image")
+        ]
+
+
+def pages() -> list[Page]:
+    """Every page that readers are sent to."""
+    names = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
+    elsewhere = ["README.md", "sdk/README.md", "deploy/README.md"]
+    return [Page.of(name) for name in [*names, *elsewhere] if (ROOT / name).exists()]

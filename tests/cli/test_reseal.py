@@ -57,7 +57,7 @@ def counted(told: str) -> tuple[int, int]:
     return int(resealed), int(current)
 
 
-# ---- the steps of docs/operating.md ----------------------------------------------------------------------------
+# ---- the steps of docs/operate/configure.md --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

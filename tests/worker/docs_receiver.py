@@ -1,4 +1,4 @@
-"""The receiver that docs/webhooks.md gives to its readers, run as they run it: a process of its own, on loopback."""
+"""The receiver of docs/guides/webhooks.md, run as its readers run it: a process of its own, on loopback."""
 
 import os
 import socket
@@ -15,7 +15,8 @@ from pathlib import Path
 from tests.page import Block, Page
 from tests.postgres import free_port
 
-PAGE = Page.of("docs/webhooks.md")
+PAGE = Page.of("docs/guides/webhooks.md")
+IN_PRODUCTION = Page.of("docs/guides/webhooks-in-production.md")
 WITHIN = 20.0
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/webhooks.md that says what we write down of each bad receiver: each row is tried."""
+"""The table of bad receivers in docs/guides/webhooks-in-production.md, and what we write down of each: all tried."""
 
 from contextlib import AsyncExitStack
 
@@ -7,7 +7,7 @@ import pytest
 from gatepass.domain.webhooks.attempt import Attempt
 from tests.postgres import free_port
 from tests.receivers import Answer, Authority, receiving, status
-from tests.worker.docs_receiver import PAGE
+from tests.worker.docs_receiver import IN_PRODUCTION
 from tests.worker.test_guard import Names
 from tests.worker.test_sender import BAD, OK, Unknown, sending, writes
 
@@ -28,7 +28,7 @@ ANSWERS: dict[str, Answer] = {
     "sends over 128 headers": writes(OK + b"".join(b"x-%d: y\r\n" % n for n in range(129)) + b"\r\n"),
     "speaks another protocol than HTTP/1.1": BAD["not HTTP"].answer,
 }
-ROWS = {row[0]: (row[1], row[2].strip("`")) for row in PAGE.table("your endpoint")}
+ROWS = {row[0]: (row[1], row[2].strip("`")) for row in IN_PRODUCTION.table("your endpoint")}
 
 
 def noted(attempt: Attempt) -> tuple[str, str]:

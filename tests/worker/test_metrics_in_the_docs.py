@@ -1,4 +1,4 @@
-"""docs/operating.md names the worker's metrics as Prometheus sees them."""
+"""docs/operate/observe.md names the worker's metrics as Prometheus sees them."""
 
 import re
 
@@ -14,7 +14,7 @@ METRIC = re.compile(r"^`(\w+)(?:\{([\w,]+)\})?`$")
 
 
 def test_the_metrics_are_those_that_there_are() -> None:
-    told = {METRIC.fullmatch(row[0]) for row in Page.of("docs/operating.md").table("metric")}
+    told = {METRIC.fullmatch(row[0]) for row in Page.of("docs/operate/observe.md").table("metric")}
     named = {found[1]: set(filter(None, (found[2] or "").split(","))) for found in told if found}
     metrics = Metrics()
     metrics.attempts.labels("delivered").inc()

@@ -1,7 +1,6 @@
 """Cards and their tokens: the sandbox's five, and those that a test issues on the live side."""
 
 import hashlib
-import re
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from gatepass_sdk import _ed25519
+from gatepass_sdk._card import SANDBOX_TOKEN, as_stored
 from gatepass_sdk.testing._asked import Asked, Refused, Reply, invalid
 from gatepass_sdk.testing._times import rfc3339
 from gatepass_sdk.tokens import CardKeys, TokenReading
@@ -16,11 +16,8 @@ from gatepass_sdk.tokens import CardKeys, TokenReading
 if TYPE_CHECKING:
     from gatepass_sdk.testing._world import World
 
-SANDBOX_TOKEN: Final = re.compile(r"SVC1\.([A-Z_]{1,32})\.0\.0", re.ASCII)
 SANDBOX_CARDS: Final = ("TEST_VALID", "TEST_VIP", "TEST_USED", "TEST_EXPIRED", "TEST_REVOKED")
 SANDBOX_ISSUED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
-TYPED: Final = re.compile(r"([A-Z]{2,6})(\d{12})", re.ASCII)
-SEPARATORS: Final = str.maketrans("", "", " \t-\u00a0\u2010\u2011\u2012\u2013")
 KEY_ID: Final = "00000000-0000-0000-0000-0000000000b1"
 INVALID: Final[dict[str, Any]] = {
     "valid": False,
@@ -116,23 +113,13 @@ def find_card(world: "World", number: str | None) -> FakeCard | None:
     return next((card for card in world.cards if card.card_number == number), None)
 
 
-def typed_number(text: str) -> str:
-    """What somebody typed, as it is stored: case, spaces and dashes are forgiven."""
-    bare = text.strip().translate(SEPARATORS)
-    found = TYPED.fullmatch(bare.upper()) if bare.isascii() else None
-    if found is None:
-        return text
-    prefix, digits = found.groups()
-    return f"{prefix} {digits[:4]} {digits[4:8]} {digits[8:]}"
-
-
 def new_number(serial: int) -> str:
     """With its Luhn check digit."""
     digits, total = f"{serial:011d}", 0
     for place, digit in enumerate(reversed(digits)):
         value = int(digit) * (2 if place % 2 == 0 else 1)
         total += value - 9 if value > 9 else value
-    return typed_number(f"SVC{digits}{-total % 10}")
+    return as_stored(f"SVC{digits}{-total % 10}")
 
 
 def _sandbox_worth(token: str) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from gatepass_sdk._card import as_stored
 from gatepass_sdk.testing._asked import Asked, Refused, Reply, invalid
 from gatepass_sdk.testing._bodies import Text, read_body, read_moment, read_uuid
-from gatepass_sdk.testing._cards import FakeCard, find_card, read_sandbox_token, read_token, typed_number
+from gatepass_sdk.testing._cards import FakeCard, find_card, read_sandbox_token, read_token
 from gatepass_sdk.testing._messages import tell
 from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
 
@@ -133,7 +134,7 @@ def _card(world: "World", mode: str, body: Mapping[str, Any], at: datetime) -> t
     token = body.get("token")
     if token is None:
         number = str(body["card_number"])
-        return (number if mode == "sandbox" else typed_number(number)), False
+        return (number if mode == "sandbox" else as_stored(number)), False
     if mode == "sandbox":
         return read_sandbox_token(token), False
     reading = read_token(world, token, at)

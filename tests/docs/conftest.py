@@ -1,0 +1,110 @@
+"""What a reader has: `gatepass dev` in a terminal, and in the folder beside it the keys and cards of a demo."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from pydantic import SecretStr
+
+from gatepass.base.settings import Settings
+from gatepass.base.vault import new_key
+from gatepass.cli import demo
+from gatepass.migrations import runner
+from tests.docs.clean_copy import clone
+from tests.docs.follow import PORTS, Reader
+from tests.docs.walks import need_the_service
+from tests.page import Page
+from tests.postgres import Cluster, free_port
+from tests.serving import launch_worker, serve
+
+SERVICE_PORT, POSTGRES_PORT = "8000", "5432"
+# What `gatepass dev` writes. A page that does not read it says in words that its variables are set.
+ENVIRONMENT = ".gatepass/dev.env"
+
+
+@dataclass(frozen=True)
+class Stack:
+    """An API and a worker that send webhooks to this machine, as `gatepass dev` does."""
+
+    settings: Settings
+    base_url: str
+
+    def furnish(self, folder: Path) -> None:
+        """Keys, events and cards of new organizations, where `gatepass dev` leaves them."""
+        shown: dict[str, Any] = asdict(asyncio.run(demo.make(self.settings, reset=False)))
+        shown["base_url"] = self.base_url
+        home = folder / ".gatepass"
+        home.mkdir()
+        (home / "demo.json").write_text(json.dumps(shown, indent=2))
+        env = {"GATEPASS_BASE_URL": self.base_url, "GATEPASS_API_KEY": shown["keys"]["sandbox"]}
+        (home / "dev.env").write_text("".join(f"export {name}={value}\n" for name, value in env.items()))
+
+
+@pytest.fixture(scope="session")
+def stack(cluster: Cluster) -> Generator[Stack]:
+    url, key = cluster.create_database("gatepass_docs"), new_key()
+    runner.upgrade(url)
+    env = {
+        "GATEPASS_DATABASE_URL": url,
+        "GATEPASS_ENCRYPTION_KEYS": key,
+        "GATEPASS_METRICS_PORT": "0",
+        "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
+    }
+    with ExitStack() as started:
+        serving = serve(env, free_port())
+        started.callback(serving.stop)
+        started.callback(launch_worker(env).stop)
+        settings = Settings(database_url=SecretStr(url), encryption_keys=[SecretStr(key)])
+        yield Stack(settings, serving.base_url)
+
+
+@pytest.fixture
+def reading(tmp_path: Path, request: pytest.FixtureRequest) -> Generator[Callable[[list[Page]], Reader]]:
+    """A reader in a folder that has what the pages ask for."""
+    with ExitStack() as opened:
+
+        def read(walk: list[Page]) -> Reader:
+            text = "".join(block.text for page in walk for block in page.blocks())
+            needs_service = need_the_service(walk)
+            if "requirements.txt" in text:
+                clone(tmp_path)
+            ports = {port: str(free_port()) for port in PORTS}
+            if needs_service:
+                stack: Stack = request.getfixturevalue("stack")
+                stack.furnish(tmp_path)
+                ports[SERVICE_PORT] = str(urlsplit(stack.base_url).port)
+            env = surroundings(ports) | {name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+            (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
+            if POSTGRES_PORT in text:
+                cluster: Cluster = request.getfixturevalue("cluster")
+                ports[POSTGRES_PORT] = str(cluster.port)
+                env |= {"PGHOST": "127.0.0.1", "PGPORT": str(cluster.port), "PGUSER": "postgres"}
+                env["PATH"] = f"{cluster.binaries}:{env['PATH']}"
+            reader = Reader(tmp_path, env, opened, ports)
+            if needs_service and ENVIRONMENT not in text:
+                reader.terminal.paste(f"source {ENVIRONMENT}")
+            return reader
+
+        yield read
+
+
+def surroundings(ports: dict[str, str]) -> dict[str, str]:
+    """A shell's variables, without those that would change what Gatepass does; `gatepass` is installed."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GATEPASS_", "PYTEST_"))}
+    programs = Path(sys.executable).parent
+    return inherited | {
+        "PATH": f"{programs}:{inherited['PATH']}",
+        "COLUMNS": "120",
+        "PYTHONUNBUFFERED": "1",
+        "GATEPASS_PORT": ports["8000"],
+        "GATEPASS_METRICS_PORT": ports["9464"],
+        "GATEPASS_WORKER_METRICS_PORT": ports["9465"],
+    }

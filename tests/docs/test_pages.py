@@ -1,0 +1,25 @@
+"""Every code block on every page is run against the real service, in the order in which it is read.
+
+How a block is taken is told by its language, its title and the comment before it; see `follow.py` and decision 14. A
+new page is found by itself, and a block that nobody knows how to run fails. The pages that bring a service of their own
+are in test_operators_pages.py, so that they can be followed at the same time.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.docs.follow import Reader
+from tests.docs.walks import PAGES, need_the_service, walks
+from tests.page import Page
+
+
+@pytest.mark.parametrize("walk", [walk for walk in walks() if need_the_service(walk)], ids=lambda walk: walk[0].name)
+def test_the_page_can_be_followed(walk: list[Page], reading: Callable[[list[Page]], Reader]) -> None:
+    reader = reading(walk)
+    for page in walk:
+        reader.follow(page)
+
+
+def test_no_page_is_left_out() -> None:
+    assert sorted(page.name for walk in walks() for page in walk) == sorted(PAGES)

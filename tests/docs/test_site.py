@@ -1,0 +1,81 @@
+"""The site: built with strict links, loads nothing from elsewhere, and has each page as Markdown too."""
+
+import re
+import threading
+from collections.abc import Generator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.page import ROOT
+from tools import site
+
+CHROMIUM = "/usr/bin/chromium"
+LISTED = re.compile(r"^- \[.+\]\((.+)\): (.+)$", re.MULTILINE)
+PAGES = ["", "concepts/", "guides/errors/", "guides/webhooks/", "reference/api/", "reference/sdk/", "studio/"]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    site.build()
+
+
+@pytest.fixture(scope="module")
+def address() -> Generator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site.SITE))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+def test_each_page_is_there_as_html_and_as_markdown() -> None:
+    for page in site.pages():
+        name = page.removesuffix(".md")
+        folder = name.removesuffix("README").rstrip("/") if name.endswith("README") else name
+        assert (site.SITE / folder / "index.html").exists(), page
+        assert (site.SITE / page).read_bytes() == (ROOT / "docs" / page).read_bytes()
+
+
+def test_llms_txt_has_a_line_for_each_page() -> None:
+    lines = LISTED.findall((site.SITE / "llms.txt").read_text())
+    assert [page for page, _ in lines] == site.pages()
+    assert all((site.SITE / page).exists() and len(said) > 10 for page, said in lines), lines
+    whole = (site.SITE / "llms-full.txt").read_text()
+    assert all((ROOT / "docs" / page).read_text().strip() in whole for page in site.pages())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_loaded_from_elsewhere(browser: Browser, address: str, scheme: str, width: int) -> None:
+    asked: list[str] = []
+    wrong: list[str] = []
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})  # pyright: ignore[reportArgumentType]
+    context.route(lambda url: not url.startswith(address), lambda route: route.abort())
+    page = context.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("response", lambda response: wrong.append(response.url) if response.status >= 400 else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    for path in PAGES:
+        page.goto(address + path, wait_until="networkidle")
+        sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert sideways <= 0, f"{path} is wider than the window"
+    context.close()
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+    assert wrong == []

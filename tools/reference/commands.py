@@ -1,0 +1,55 @@
+"""The commands, from what they say of themselves with `--help`."""
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+
+# The command and the module whose `app` it is.
+PROGRAMS: Final = {"gatepass-cli": "gatepass_sdk.cli.main", "gatepass": "gatepass.cli.main"}
+
+
+def written() -> str:
+    return "\n\n".join(part for name, module in PROGRAMS.items() for part in _program(name, module))
+
+
+def _program(name: str, module: str) -> Iterator[str]:
+    command = typer.main.get_command(import_module(module).app)
+    yield f"## {name}"
+    yield _said(command)
+    yield from _subcommands(name, command)
+
+
+def _subcommands(name: str, command: Any) -> Iterator[str]:
+    for sub in getattr(command, "commands", {}).values():
+        if sub.hidden:
+            continue
+        whole = f"{name} {sub.name}"
+        if getattr(sub, "commands", None):
+            yield from _subcommands(whole, sub)
+        else:
+            yield from _command(whole, sub)
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    options = [one for one in command.params if one.param_type_name == "option" and not getattr(one, "hidden", False)]
+    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    named = " ".join(_name(one) for one in arguments)
+    yield f"### {name}"
+    yield f"`{name} {named}`" if named else f"`{name}`"
+    yield _said(command)
+    rows = [(f"`{', '.join([*one.opts, *one.secondary_opts])}`", one.help or "") for one in options]
+    rows += [(f"`{_name(one)}`", one.help or "") for one in arguments]
+    if rows:
+        yield "\n".join(["| | |", "|---|---|", *(f"| {a} | {b} |" for a, b in rows)])
+
+
+def _name(argument: Any) -> str:
+    name = argument.metavar or argument.name.upper()
+    return name if argument.required else f"[{name}]"
+
+
+def _said(command: Any) -> str:
+    return inspect.cleandoc(command.help or "").replace("\f", "")

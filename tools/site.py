@@ -1,0 +1,86 @@
+"""`make docs`: the site in site/, each page as Markdown beside it, and `llms.txt` for readers that are machines."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[1]
+DOCS: Final = ROOT / "docs"
+SITE: Final = ROOT / "site"
+CONFIG: Final = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
+HEADING: Final = re.compile(r"^# (.+)$", re.MULTILINE)
+LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+# A paragraph of text: no heading, comment, list, table, picture or code.
+PARAGRAPH: Final = re.compile(r"(?:^|\n\n)([A-Za-z`\[*][^\n]*(?:\n[^\n]+)*)")
+SENTENCE: Final = re.compile(r"(.+?[.?])(?:\s|$)")
+# Of a paragraph that is longer, the first sentence has to do.
+LONGEST: Final = 300
+
+
+def build() -> None:
+    """Fail on a link or an anchor that leads nowhere."""
+    subprocess.run([Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean"], cwd=ROOT, check=True)
+    for page in pages():
+        shutil.copy(DOCS / page, SITE / page)
+    (SITE / "llms.txt").write_text(index(), encoding="utf-8")
+    (SITE / "llms-full.txt").write_text("\n\n".join(map(whole, pages())), encoding="utf-8")
+
+
+def pages() -> list[str]:
+    """Every page, those in the navigation first and in its order."""
+    named = [page for _, some in sections() for page in some]
+    return [*named, *sorted({str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")} - set(named))]
+
+
+def sections() -> list[tuple[str, list[str]]]:
+    """The navigation: headings, each with its pages. What stands alone comes under the first."""
+    found: list[tuple[str, list[str]]] = [("Begin here", [])]
+    for entry in CONFIG["nav"]:
+        ((name, inside),) = entry.items()
+        if isinstance(inside, str):
+            found[0][1].append(inside)
+        else:
+            found.append((name, list(_leaves(inside))))
+    return found
+
+
+def _leaves(entries: list[dict[str, Any]]) -> Iterator[str]:
+    for entry in entries:
+        yield from entry.values()
+
+
+def index() -> str:
+    """https://llmstxt.org: a line for each page."""
+    lines = [f"# {CONFIG['site_name']}", "", f"> {CONFIG['site_description']}"]
+    named = sections()
+    rest = [page for page in pages() if not any(page in some for _, some in named)]
+    for heading, some in [*named, ("Optional", rest)]:
+        lines += ["", f"## {heading}", "", *map(line, some)]
+    return "\n".join([*lines, "", "All of them in one file: [llms-full.txt](llms-full.txt)", ""])
+
+
+def line(page: str) -> str:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    title = HEADING.search(text)
+    return f"- [{title[1] if title else page}]({page}): {summary(text)}"
+
+
+def summary(text: str) -> str:
+    """What the page says of itself."""
+    paragraph = PARAGRAPH.search(HEADING.sub("", text, count=1))
+    plain = " ".join(LINK.sub(r"\1", paragraph[1]).split()) if paragraph else ""
+    found = SENTENCE.match(plain) if len(plain) > LONGEST else None
+    return (found[1] if found else plain).rstrip(":")
+
+
+def whole(page: str) -> str:
+    return f"<!-- {page} -->\n\n{(DOCS / page).read_text(encoding='utf-8').strip()}\n"
+
+
+if __name__ == "__main__":
+    build()
