@@ -6,6 +6,8 @@ BIN := .venv/bin
 ACCEPTANCE ?= ../shared/acceptance
 # A process that may keep its bytecode starts three times as fast, and the tests start hundreds.
 unexport PYTHONDONTWRITEBYTECODE
+# These have a target of their own.
+APART := --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs
 LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11
 
 .PHONY: help
@@ -25,7 +27,7 @@ dev:  ## run everything on this machine
 
 .PHONY: test
 test:  ## the quick tests, on PostgreSQL 18
-	$(BIN)/pytest -q -n 2 -m "not slow and not browser" --ignore tests/sdk --ignore tests/docs
+	$(BIN)/pytest -q -n 2 -m "not slow and not browser" $(APART)
 
 .PHONY: test-15
 test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance` calls the API on it
@@ -33,7 +35,12 @@ test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance` calls 
 
 .PHONY: slow
 slow:  ## the long tests: the state machine, kills, fuzzing; those of webhooks are in webhooks-check
-	$(BIN)/pytest -q -n 2 --dist worksteal -m "slow and not browser" --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "slow and not browser and not alone" $(APART)
+	$(BIN)/pytest -q -m "slow and alone" $(APART)
+
+.PHONY: full
+full:  ## the long tests at full size: 300 runs of the model, a minute of eight processes
+	GATEPASS_FULL=1 $(MAKE) slow
 
 .PHONY: browser
 browser:  ## the pages in a real browser

@@ -50,6 +50,7 @@ from gatepass.migrations import runner
 from gatepass.migrations.sql import statements
 from tests import make
 from tests.postgres import Cluster
+from tests.size import sized
 
 T = TypeVar("T")
 
@@ -669,7 +670,7 @@ def test_tickets_behave_as_the_model_says(model_url: str) -> None:
 @pytest.mark.slow
 def test_tickets_behave_as_the_model_says_for_long(model_url: str) -> None:
     with turnstile(model_url) as machine:
-        run_state_machine_as_test(machine, settings=explore(300, 50))
+        run_state_machine_as_test(machine, settings=explore(sized(short=100, full=300), 50))
 
 
 # ---- what it must find -----------------------------------------------------------------------------------------

@@ -26,10 +26,11 @@ from tests.faults.test_concurrency import MUTANTS, SQL, Mutant
 from tests.faults.wire import Line, lines
 from tests.postgres import Cluster, free_port
 from tests.serving import Serving, launch, wait_until_ready
+from tests.size import sized
 
 pytestmark = pytest.mark.slow
 
-SECONDS = 60
+SECONDS = sized(short=20, full=60)
 PROCESSES = 8
 ORGANIZATIONS = 3
 # Each has a line to two processes.

@@ -15,7 +15,7 @@ from tests import make
 from tests.domain.tickets.test_ended_keys import gate
 from tests.make import House
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 TICKETS = 100_000
 # A gate's green or red is due within half a second, network and all.
