@@ -20,6 +20,11 @@ def head() -> str:
     return f"{revision}+{fingerprint()}"
 
 
+def is_ahead(installed: str | None) -> bool:
+    """Whether a database has a later revision than this code knows; old code runs on it."""
+    return installed is not None and installed.partition("+")[0] > head().partition("+")[0]
+
+
 def fingerprint() -> str:
     text = "\n".join(path.read_text() for path in ROUTINES)
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,66 @@
+"""A process is ready on its own schema and on later ones, and not before there is one."""
+
+from collections.abc import AsyncGenerator
+
+import httpx2
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from gatepass.base.settings import Settings
+from gatepass.migrations import runner
+from gatepass.migrations.head import head
+from tests import make
+from tests.conftest import opened
+from tests.postgres import Cluster
+
+
+@pytest.fixture
+def url(cluster: Cluster) -> str:
+    made = cluster.create_database("gatepass_health")
+    runner.upgrade(made)
+    return made
+
+
+@pytest.fixture
+async def client(url: str) -> AsyncGenerator[httpx2.AsyncClient]:
+    settings = Settings(
+        database_url=SecretStr(url), encryption_keys=[SecretStr(make.KEY)], metrics_port=0, log_level="error"
+    )
+    async with opened(settings) as (client, _):
+        client.base_url = "http://gatepass.test"
+        yield client
+
+
+def say(url: str, *, revision: str, routines: str) -> None:
+    """That the database is at this revision, with other routines."""
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = %s", [revision])
+        connection.execute(f"COMMENT ON TABLE alembic_version IS '{routines}'".encode())
+
+
+async def ready(client: httpx2.AsyncClient) -> bool:
+    return (await client.get("/readyz")).status_code == 200
+
+
+async def test_it_stays_ready_while_the_database_goes_ahead(client: httpx2.AsyncClient, url: str) -> None:
+    assert await ready(client)
+    say(url, revision="9999", routines="later")
+    assert await ready(client)
+
+
+async def test_an_older_version_starts_on_a_newer_schema(client: httpx2.AsyncClient, url: str) -> None:
+    say(url, revision="9999", routines="later")
+    assert await ready(client)
+
+
+async def test_it_is_not_ready_on_an_older_schema(client: httpx2.AsyncClient, url: str) -> None:
+    say(url, revision="0001", routines="earlier")
+    assert not await ready(client)
+
+
+async def test_it_waits_for_its_routines(client: httpx2.AsyncClient, url: str) -> None:
+    say(url, revision=head().partition("+")[0], routines="earlier")
+    assert not await ready(client)
+    runner.upgrade(url)
+    assert await ready(client)
