@@ -25,6 +25,8 @@ ROWS: Final = 30_000
 # Weeks of history, weeks ahead, and the default partition: a page looks into each of them once.
 PARTITIONS: Final = 20
 LIMIT: Final = 101
+# On some days the oldest week has only a few rows, and reading them all is as quick as their index.
+FEW: Final = 500
 
 LOAD: Final = f"""
     INSERT INTO organization (id, name, created_at) VALUES ('{ORGANIZATION}', 'Largest', now());
@@ -95,9 +97,9 @@ def run(link: Link, text: str, *values: object) -> Plan:
 
 
 def scanned(plan: Plan) -> list[Plan]:
-    """Tables that were read without an index; of an empty partition that is no harm."""
+    """Tables that were read without an index; of a partition of a few pages that is no harm."""
     scans = [node for node in nodes(plan) if node["Node Type"] in ("Seq Scan", "Bitmap Heap Scan")]
-    return [node for node in scans if node["Actual Rows"] or node.get("Rows Removed by Filter")]
+    return [node for node in scans if node["Actual Rows"] + node.get("Rows Removed by Filter", 0) > FEW]
 
 
 def assert_little_is_read(plan: Plan, rows: int) -> None:
