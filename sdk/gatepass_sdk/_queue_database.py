@@ -6,6 +6,7 @@ A change is a transaction, and it is on the disk when it returns.
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,7 @@ class QueueDatabase:
 
     def _prepare(self) -> None:
         with _named(self.path):
+            _write_ahead(self._db)
             for pragma in PRAGMAS:
                 self._db.execute(pragma)
         with self.changing() as db:
@@ -95,6 +97,20 @@ def number(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> i
     return found
 
 
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Readers and a writer side by side. SQLite waits for others everywhere but here, where the first few may meet."""
+    ends = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
 def _make_private(path: Path) -> None:
     """Tokens are in it, so it is its owner's alone; SQLite gives its journals the same mode."""
     try:
@@ -128,7 +144,6 @@ SENTENCES: Final = {
 }
 
 PRAGMAS: Final = (
-    "PRAGMA journal_mode = WAL",
     # A commit is on the disk when it returns, also if the power fails then.
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",
