@@ -84,7 +84,7 @@ webhooks-check:  ## webhooks in short, for CI: kills at every step, order, bad r
 
 .PHONY: webhooks-full
 webhooks-full:  ## the same at full size: 200 kills, 10,000 tickets, a million deliveries; half an hour
-	GATEPASS_WEBHOOKS_FULL=1 $(BIN)/pytest -q -s tests/faults/webhooks
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s tests/faults/webhooks
 	$(BIN)/pytest -q tests/worker tests/domain/webhooks
 	$(BIN)/python -m bench.webhooks
 

@@ -16,6 +16,7 @@ from gatepass.base.settings import BASE_PATH
 
 # A busy machine needs this long; an idle one two seconds.
 READY_WITHIN = 90.0
+PROGRAM = str(Path(sys.executable).with_name("gatepass"))
 
 
 @dataclass
@@ -85,12 +86,19 @@ def launch_worker(environment: dict[str, str]) -> Serving:
 
 def _start(environment: dict[str, str], *command: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [str(Path(sys.executable).with_name("gatepass")), *command],
+        [PROGRAM, *command],
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def gatepass(environment: dict[str, str], *arguments: str) -> str:
+    """What a command that ends prints."""
+    return subprocess.run(
+        [PROGRAM, *arguments], env={**os.environ, **environment}, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def serve(environment: dict[str, str], port: int, *options: str) -> Serving:

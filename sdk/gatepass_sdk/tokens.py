@@ -9,14 +9,14 @@ has been suspended or revoked since, or that its ticket is used: only a scan can
 
 import json
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from binascii import Error as NotBase64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
 from gatepass_sdk import _ed25519
+from gatepass_sdk._base64url import decoded, encoded
+from gatepass_sdk._card import SANDBOX_TOKEN
 from gatepass_sdk._reading import Unreadable
 
 LONGEST: Final = 512
@@ -58,7 +58,7 @@ class CardKeys:
         if not isinstance(found, list):
             raise Unreadable("a set of keys was expected")
         named = [cast("dict[str, Any]", key) for key in found if isinstance(key, dict)]
-        return cls(tuple(_decoded(str(key.get("x"))) for key in named if key.get("crv") == "Ed25519"), is_sandbox)
+        return cls(tuple(decoded(str(key.get("x"))) for key in named if key.get("crv") == "Ed25519"), is_sandbox)
 
     @classmethod
     def from_json(cls, text: str) -> "CardKeys":
@@ -68,7 +68,7 @@ class CardKeys:
 
     def to_json(self) -> str:
         """To keep in a file beside the scanner, for a start without a network."""
-        keys = [{"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "x": _encoded(key)} for key in self.keys]
+        keys = [{"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "x": encoded(key)} for key in self.keys]
         return json.dumps({"keys": keys, "sandbox": self.is_sandbox})
 
     def verify(self, token: str, *, at: datetime | None = None) -> TokenReading:
@@ -80,7 +80,7 @@ class CardKeys:
             return INVALID
         signed, card, expiry, signature = found.groups()
         try:
-            raw_signature, number = _decoded(signature), _decoded(card).decode("ascii")
+            raw_signature, number = decoded(signature), decoded(card).decode("ascii")
         except ValueError:
             return INVALID
         if not any(_ed25519.verify(key, signed.encode(), raw_signature) for key in self.keys):
@@ -102,24 +102,9 @@ LAST_SECOND: Final = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
 
 def _sandbox_reading(token: str) -> TokenReading:
     """The fixed tokens of the sandbox, `SVC1.TEST_VALID.0.0`, which nobody signs."""
-    prefix, _, rest = token.partition(".")
-    name, _, tail = rest.partition(".")
-    if prefix != "SVC1" or tail != "0.0" or name not in SANDBOX_TOKENS:
+    found = SANDBOX_TOKEN.fullmatch(token)
+    if found is None or found[1] not in SANDBOX_TOKENS:
         return INVALID
+    name = found[1]
     reason = SANDBOX_TOKENS[name]
     return TokenReading(valid=reason is None, expired=reason == "expired", card_number=name, reason=reason)
-
-
-def _encoded(raw: bytes) -> str:
-    return urlsafe_b64encode(raw).rstrip(b"=").decode()
-
-
-def _decoded(text: str) -> bytes:
-    """Strict base64url: decoded and encoded again, it must read the same."""
-    try:
-        raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except NotBase64 as error:
-        raise Unreadable("base64url was expected") from error
-    if _encoded(raw) != text:
-        raise Unreadable("base64url was expected")
-    return raw

@@ -11,15 +11,13 @@ import asyncio
 import itertools
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 from gatepass.base.vault import new_key
 from tests.postgres import free_port, start_cluster
-from tests.serving import Serving, launch_worker, serve
+from tests.serving import Serving, gatepass, launch_worker, serve
 
 
 async def alternate(port: int, targets: list[int]) -> asyncio.Server:
@@ -42,13 +40,6 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         pass
     finally:
         writer.close()
-
-
-def gatepass(*arguments: str, env: dict[str, str]) -> str:
-    program = str(Path(sys.executable).with_name("gatepass"))
-    return subprocess.run(
-        [program, *arguments], env={**os.environ, **env}, check=True, capture_output=True, text=True
-    ).stdout
 
 
 def forgeable(demo: dict[str, Any]) -> dict[str, Any]:
@@ -93,9 +84,9 @@ def main() -> int:
     }
     processes: list[Serving] = []
     try:
-        gatepass("migrate", env=env)
+        gatepass(env, "migrate")
         with tempfile.NamedTemporaryFile("w", suffix=".json") as demo:
-            demo.write(json.dumps(forgeable(json.loads(gatepass("demo", "--json", env=env)))))
+            demo.write(json.dumps(forgeable(json.loads(gatepass(env, "demo", "--json")))))
             demo.flush()
             processes += [launch_worker(env), serve(env, free_port()), serve(env, free_port())]
             print(f"acceptance on PostgreSQL {options.postgres}, two processes and a worker", flush=True)

@@ -2,20 +2,16 @@
 
 import itertools
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from gatepass.base.vault import new_key
 from tests.postgres import Cluster, free_port
-from tests.serving import launch_worker, serve
+from tests.serving import gatepass, launch_worker, serve
 
 
 @dataclass
@@ -68,8 +64,8 @@ def running(cluster: Cluster, *, tickets: int = 400, unlimited: bool = False) ->
         "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
         "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}",
     }
-    _gatepass(environment, "migrate")
-    demo = json.loads(_gatepass(environment, "demo", "--json", "--tickets", str(tickets)))
+    gatepass(environment, "migrate")
+    demo = json.loads(gatepass(environment, "demo", "--json", "--tickets", str(tickets)))
     if unlimited:
         with psycopg.connect(environment["GATEPASS_DATABASE_URL"]) as connection:
             connection.execute(UNLIMITED)
@@ -81,13 +77,6 @@ def running(cluster: Cluster, *, tickets: int = 400, unlimited: bool = False) ->
         for process in (worker, server):
             if process is not None:
                 process.stop()
-
-
-def _gatepass(environment: dict[str, str], *arguments: str) -> str:
-    program = str(Path(sys.executable).with_name("gatepass"))
-    return subprocess.run(
-        [program, *arguments], env={**os.environ, **environment}, check=True, capture_output=True, text=True
-    ).stdout
 
 
 UNLIMITED = "UPDATE api_key SET rate_per_second = 100000, burst = 100000"

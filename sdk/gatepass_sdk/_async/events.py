@@ -19,7 +19,7 @@ class AsyncEvents:
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> AsyncPages[Event]:
         """Published events, by their start. `limit` is the size of a page, at most 100."""
-        query = {"limit": None if limit is None else str(limit), "cursor": cursor}
+        query = {"limit": limit, "cursor": cursor}
         return AsyncPages(self._exchange, "/events", partial(read, Event), query)
 
     async def retrieve(self, event_id: str) -> Event:

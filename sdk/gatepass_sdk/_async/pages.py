@@ -30,14 +30,14 @@ class AsyncPages(Generic[T]):
         exchange: "AsyncExchange",
         path: str,
         read: Callable[[object], T],
-        query: Mapping[str, str | None],
+        query: Mapping[str, str | int | None],
         *,
         cursor_name: str = "cursor",
     ) -> None:
         self._exchange = exchange
         self._path = path
         self._read = read
-        self._query = {name: value for name, value in query.items() if value is not None}
+        self._query = {name: str(value) for name, value in query.items() if value is not None}
         self._cursor_name = cursor_name
 
     async def __aiter__(self) -> AsyncIterator[T]:

@@ -30,7 +30,7 @@ class AsyncWebhookEndpoints:
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> AsyncPages[WebhookEndpoint]:
         """Every endpoint in the mode of the key."""
-        query = {"limit": None if limit is None else str(limit), "cursor": cursor}
+        query = {"limit": limit, "cursor": cursor}
         return AsyncPages(self._exchange, "/webhooks", partial(read, WebhookEndpoint), query)
 
     async def retrieve(self, endpoint_id: str) -> WebhookEndpoint:
@@ -77,7 +77,7 @@ class AsyncWebhookEndpoints:
         cursor: str | None = None,
     ) -> AsyncPages[Delivery]:
         """What was sent there, newest first."""
-        query = {"status": status, "type": type, "limit": None if limit is None else str(limit), "cursor": cursor}
+        query = {"status": status, "type": type, "limit": limit, "cursor": cursor}
         return AsyncPages(self._exchange, _path(endpoint_id, "deliveries"), partial(read, Delivery), query)
 
     async def delivery(self, endpoint_id: str, delivery_id: str) -> DeliveryDetail:
@@ -117,7 +117,7 @@ class AsyncWebhookEndpoints:
 
     def replays(self, endpoint_id: str, *, limit: int | None = None, cursor: str | None = None) -> AsyncPages[Replay]:
         """Replays that were asked for, newest first."""
-        query = {"limit": None if limit is None else str(limit), "cursor": cursor}
+        query = {"limit": limit, "cursor": cursor}
         return AsyncPages(self._exchange, _path(endpoint_id, "replay"), partial(read, Replay), query)
 
 

@@ -15,5 +15,5 @@ class AsyncWebhookEvents:
 
     def list(self, *, after: str | None = None, limit: int | None = None) -> AsyncPages[WebhookEvent]:
         """What has happened, oldest first, up to now. Keep a page's `next_cursor`, and go on with `after=` later."""
-        query = {"after": after, "limit": None if limit is None else str(limit)}
+        query = {"after": after, "limit": limit}
         return AsyncPages(self._exchange, "/webhook-events", event_of, query, cursor_name="after")

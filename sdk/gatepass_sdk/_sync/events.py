@@ -20,7 +20,7 @@ class Events:
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> Pages[Event]:
         """Published events, by their start. `limit` is the size of a page, at most 100."""
-        query = {"limit": None if limit is None else str(limit), "cursor": cursor}
+        query = {"limit": limit, "cursor": cursor}
         return Pages(self._exchange, "/events", partial(read, Event), query)
 
     def retrieve(self, event_id: str) -> Event:

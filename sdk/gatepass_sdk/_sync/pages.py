@@ -31,14 +31,14 @@ class Pages(Generic[T]):
         exchange: "Exchange",
         path: str,
         read: Callable[[object], T],
-        query: Mapping[str, str | None],
+        query: Mapping[str, str | int | None],
         *,
         cursor_name: str = "cursor",
     ) -> None:
         self._exchange = exchange
         self._path = path
         self._read = read
-        self._query = {name: value for name, value in query.items() if value is not None}
+        self._query = {name: str(value) for name, value in query.items() if value is not None}
         self._cursor_name = cursor_name
 
     def __iter__(self) -> Iterator[T]:

@@ -29,7 +29,7 @@ class WebhookEndpoints:
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> Pages[WebhookEndpoint]:
         """Every endpoint in the mode of the key."""
-        query = {"limit": None if limit is None else str(limit), "cursor": cursor}
+        query = {"limit": limit, "cursor": cursor}
         return Pages(self._exchange, "/webhooks", partial(read, WebhookEndpoint), query)
 
     def retrieve(self, endpoint_id: str) -> WebhookEndpoint:
@@ -76,7 +76,7 @@ class WebhookEndpoints:
         cursor: str | None = None,
     ) -> Pages[Delivery]:
         """What was sent there, newest first."""
-        query = {"status": status, "type": type, "limit": None if limit is None else str(limit), "cursor": cursor}
+        query = {"status": status, "type": type, "limit": limit, "cursor": cursor}
         return Pages(self._exchange, _path(endpoint_id, "deliveries"), partial(read, Delivery), query)
 
     def delivery(self, endpoint_id: str, delivery_id: str) -> DeliveryDetail:
@@ -116,7 +116,7 @@ class WebhookEndpoints:
 
     def replays(self, endpoint_id: str, *, limit: int | None = None, cursor: str | None = None) -> Pages[Replay]:
         """Replays that were asked for, newest first."""
-        query = {"limit": None if limit is None else str(limit), "cursor": cursor}
+        query = {"limit": limit, "cursor": cursor}
         return Pages(self._exchange, _path(endpoint_id, "replay"), partial(read, Replay), query)
 
 

@@ -16,5 +16,5 @@ class WebhookEvents:
 
     def list(self, *, after: str | None = None, limit: int | None = None) -> Pages[WebhookEvent]:
         """What has happened, oldest first, up to now. Keep a page's `next_cursor`, and go on with `after=` later."""
-        query = {"after": after, "limit": None if limit is None else str(limit)}
+        query = {"after": after, "limit": limit}
         return Pages(self._exchange, "/webhook-events", event_of, query, cursor_name="after")

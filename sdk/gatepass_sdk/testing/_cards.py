@@ -1,22 +1,21 @@
 """Cards and their tokens: the sandbox's five, and those that a test issues on the live side."""
 
 import hashlib
-from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from gatepass_sdk import _ed25519
+from gatepass_sdk._base64url import encoded
 from gatepass_sdk._card import SANDBOX_TOKEN, as_stored
 from gatepass_sdk.testing._asked import Asked, Refused, Reply, invalid
 from gatepass_sdk.testing._times import rfc3339
-from gatepass_sdk.tokens import CardKeys, TokenReading
+from gatepass_sdk.tokens import SANDBOX_TOKENS, CardKeys, TokenReading
 
 if TYPE_CHECKING:
     from gatepass_sdk.testing._world import World
 
-SANDBOX_CARDS: Final = ("TEST_VALID", "TEST_VIP", "TEST_USED", "TEST_EXPIRED", "TEST_REVOKED")
 SANDBOX_ISSUED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 KEY_ID: Final = "00000000-0000-0000-0000-0000000000b1"
 INVALID: Final[dict[str, Any]] = {
@@ -62,8 +61,8 @@ class Signer:
         self.public_key = _ed25519.times_base(self._scalar)
 
     def token(self, card_number: str, expires_at: datetime) -> str:
-        signed = f"SVC1.{_encoded(card_number.encode())}.{int(expires_at.timestamp())}"
-        return f"{signed}.{_encoded(self._sign(signed.encode()))}"
+        signed = f"SVC1.{encoded(card_number.encode())}.{int(expires_at.timestamp())}"
+        return f"{signed}.{encoded(self._sign(signed.encode()))}"
 
     def _sign(self, message: bytes) -> bytes:
         nonce = _number(self._prefix + message)
@@ -94,7 +93,7 @@ def verify_card(world: "World", asked: Asked) -> Reply:
 def card_keys(world: "World", asked: Asked) -> Reply:
     """The sandbox signs nothing."""
     key = {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": KEY_ID}
-    keys = [{**key, "x": _encoded(world.signer.public_key)}]
+    keys = [{**key, "x": encoded(world.signer.public_key)}]
     return Reply(200, {"keys": [] if asked.mode == "sandbox" else keys})
 
 
@@ -124,13 +123,13 @@ def new_number(serial: int) -> str:
 
 def _sandbox_worth(token: str) -> dict[str, Any]:
     found = SANDBOX_TOKEN.fullmatch(token)
-    if found is None or found[1] not in SANDBOX_CARDS:
+    if found is None or found[1] not in SANDBOX_TOKENS:
         return INVALID
     name = found[1]
-    status = "revoked" if name == "TEST_REVOKED" else "active"
-    reason = {"TEST_REVOKED": "card_revoked", "TEST_EXPIRED": "expired"}.get(name)
-    id = UUID(int=0xC1 + SANDBOX_CARDS.index(name))
-    return _worth(name, id, status, SANDBOX_ISSUED_AT, expired=name == "TEST_EXPIRED", reason=reason)
+    reason = SANDBOX_TOKENS[name]
+    status = "revoked" if reason == "card_revoked" else "active"
+    id = UUID(int=0xC1 + list(SANDBOX_TOKENS).index(name))
+    return _worth(name, id, status, SANDBOX_ISSUED_AT, expired=reason == "expired", reason=reason)
 
 
 def _worth(
@@ -155,7 +154,3 @@ def _worth(
 
 def _number(message: bytes) -> int:
     return int.from_bytes(hashlib.sha512(message).digest(), "little") % _ed25519.ORDER
-
-
-def _encoded(raw: bytes) -> str:
-    return urlsafe_b64encode(raw).rstrip(b"=").decode()

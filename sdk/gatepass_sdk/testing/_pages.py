@@ -1,12 +1,13 @@
 """Lists, page by page: `limit`, cursors that only their list understands, and the Link to the next page."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
+from gatepass_sdk._base64url import encoded
 from gatepass_sdk.testing._asked import Asked, Refused, Reply, invalid
 from gatepass_sdk.testing._bodies import read_uuid
 
@@ -76,7 +77,7 @@ def read_cursor(text: str, param: str) -> tuple[int, UUID]:
 
 
 def packed(number: int, id: UUID) -> str:
-    return urlsafe_b64encode(f"{number}.{id}".encode()).rstrip(b"=").decode()
+    return encoded(f"{number}.{id}".encode())
 
 
 def _not_ours(param: str) -> Refused:

@@ -1,10 +1,9 @@
 """Order: of one ticket the activation arrives before the cancellation, whatever fails; other tickets do not wait.
 
-GATEPASS_WEBHOOKS_FULL=1 is the full form, with 10,000 tickets.
+GATEPASS_FULL=1 is the full form, with 10,000 tickets.
 """
 
 import asyncio
-import os
 import random
 import time
 from collections import Counter, defaultdict
@@ -28,15 +27,15 @@ from tests.faults.webhooks.place import Place, opened
 from tests.make import House
 from tests.postgres import Cluster
 from tests.receivers import Received, Receiver, receiving
+from tests.size import sized
 
 pytestmark = pytest.mark.slow
 
-FULL = os.environ.get("GATEPASS_WEBHOOKS_FULL") == "1"
-TICKETS = 10_000 if FULL else 2_000
+TICKETS = sized(short=2_000, full=10_000)
 BATCH = 50
 WORKERS = 2
 # Of each of the two, before the last that stay.
-KILLS = 10 if FULL else 3
+KILLS = sized(short=3, full=10)
 # The n-th passing of a failpoint is a worker's last; n is at most this.
 LATEST = {Failpoint.CLAIMED: 50, Failpoint.SENT: 300, Failpoint.ANSWERED: 300}
 # A schedule of seconds instead of hours, with more tries, so that no message is given up. The rest is the product's.
@@ -90,7 +89,7 @@ async def test_no_cancellation_comes_before_its_activation(syncing_cluster: Clus
                 making = going.create_task(activate_and_cancel(place.house, numbers))
                 for n in range(WORKERS):
                     going.create_task(work_and_die(place, random.Random(n)))
-            await place.drained(within=300 if FULL else 60)
+            await place.drained(within=sized(short=60, full=300))
             seen = receiver.seen()
         print(summary(seen, time.monotonic() - began))
         assert list(complaints(seen, making.result()))[:20] == []

@@ -4,12 +4,11 @@ Gates scan with retry keys through two API processes; workers deliver to a recei
 each failpoint the process that is there gets SIGKILL, another takes its place, and so on. In the end every committed
 activation has arrived; what arrived again was in the hands of somebody who was killed.
 
-GATEPASS_WEBHOOKS_FULL=1 is the full form: at least 200 kills, at the product's own times.
+GATEPASS_FULL=1 is the full form: at least 200 kills, at the product's own times.
 """
 
 import asyncio
 import itertools
-import os
 import random
 import time
 from collections import Counter
@@ -32,15 +31,15 @@ from tests.faults.webhooks.witness import DIES_WITHIN, Barrier
 from tests.faults.wire import Line
 from tests.postgres import Cluster, free_port
 from tests.receivers import ReceiverProcess, receiver_process
+from tests.size import FULL, sized
 
 pytestmark = pytest.mark.slow
 
-FULL = os.environ.get("GATEPASS_WEBHOOKS_FULL") == "1"
 # At each of the seven failpoints.
-KILLS = 30 if FULL else 5
+KILLS = sized(short=5, full=30)
 # What was in hand at the last kill is sent when its claim lapses; in short, that is sooner.
-PACE = Pace() if FULL else Pace(lease=timedelta(seconds=16), deadline=3.0)
-TICKETS = 60_000 if FULL else 10_000
+PACE = sized(short=Pace(lease=timedelta(seconds=16), deadline=3.0), full=Pace())
+TICKETS = sized(short=10_000, full=60_000)
 GATES = 10
 # People walk through a gate one after the other.
 STEP = 0.05
