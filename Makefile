@@ -1,22 +1,32 @@
-# Everything that CI does is a target here. `make help` lists them.
+# Everything that CI does is a target here. `make help` lists them. After `make setup`, each works by itself.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 BIN := .venv/bin
-# The black-box checks of the contract; they live beside the repository.
-ACCEPTANCE ?= ../shared/acceptance
+# The folder of the black-box checks of the contract. They are not part of the repository.
+ACCEPTANCE ?= $(abspath ../shared/acceptance)
+export ACCEPTANCE
 # A process that may keep its bytecode starts three times as fast, and the tests start hundreds.
 unexport PYTHONDONTWRITEBYTECODE
-# These have a target of their own.
-APART := --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs
+# Tests that have a target of their own.
+APART := --ignore tests/attacks --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs \
+  --ignore tests/release --ignore tests/observe --ignore tests/edge
 LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11
+# Fails with one line that names the Debian packages which are missing.
+need = @missing=$$(tools/missing_packages.sh $(1)) && [ -z "$$missing" ] \
+  || { echo "make $@ needs packages that are missing; on Debian: apt install $$missing"; exit 1; }
+# What the failing cluster runs, and what builds its PgBouncer.
+HA := postgresql-15 etcd haproxy ip iptables envsubst gcc make pkg-config libevent-dev libssl-dev
+need_acceptance = @[ -d "$(ACCEPTANCE)" ] \
+  || { echo "make $@ needs the acceptance checks, and there is no $(ACCEPTANCE): set ACCEPTANCE to their folder"; exit 1; }
 
 .PHONY: help
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup:  ## make .venv from the locked requirements
-	@command -v uv >/dev/null || python3 -m pip install -q uv
+	@command -v uv >/dev/null || python3 -m pip install -q uv \
+	  || { echo "make setup needs uv: https://docs.astral.sh/uv/getting-started/installation/"; exit 1; }
 	uv venv -q --allow-existing --python 3.11 .venv
 	uv pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements-dev.txt
 	uv pip install -q --python $(BIN)/python --no-deps -e . -e sdk
@@ -27,60 +37,120 @@ dev:  ## run everything on this machine
 
 .PHONY: test
 test:  ## the quick tests, on PostgreSQL 18
+	$(call need,valkey)
 	$(BIN)/pytest -q -n 2 -m "not slow and not browser" $(APART)
 
 .PHONY: test-15
-test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance` calls the API on it
-	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -n 2 -m "not slow and not browser" tests/domain tests/studio/test_walk.py
+test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance-15` calls the API on it
+	$(call need,postgresql-15)
+	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -n 2 -m "not slow and not browser" tests/domain tests/studio/test_routes.py
 
 .PHONY: slow
 slow:  ## the long tests: the state machine, kills, fuzzing; those of webhooks are in webhooks-check
+	$(call need,valkey pgbouncer gcc pkg-config libevent-dev libssl-dev)
 	$(BIN)/pytest -q -n 2 --dist worksteal -m "slow and not browser and not alone" $(APART)
 	$(BIN)/pytest -q -m "slow and alone" $(APART)
+
+.PHONY: attacks
+attacks:  ## attempts to break in or to bring down, one file a class of attack, against the real stack
+	$(call need,haproxy valkey postgresql-15)
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not alone" tests/attacks
+	$(BIN)/pytest -q -s -m alone tests/attacks
+
+.PHONY: attacks-full
+attacks-full:  ## the hostile CSV files at full size, 255 MB each: no scan of another organization is delayed
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s -m alone tests/attacks/inputs/test_csv_bombs.py
+
+.PHONY: fuzz
+fuzz:  ## a million malformed requests and uploads: no fault, no growth, no delay for others; 15 to 30 minutes
+	$(BIN)/python -m tests.fuzz --requests 1000000
+
+.PHONY: fuzz-check
+fuzz-check:  ## the same in short, for CI: every kind, up to 100,000 requests in 40 seconds
+	$(BIN)/python -m tests.fuzz --requests 100000 --seconds 40 --window 1.5 --drawn 60
 
 .PHONY: full
 full:  ## the long tests at full size: 300 runs of the model, a minute of eight processes
 	GATEPASS_FULL=1 $(MAKE) slow
 
 .PHONY: browser
-browser:  ## the pages in a real browser
-	$(BIN)/pytest -q -n 2 --dist worksteal -m browser
+browser: tools/node_modules  ## the pages in a real browser
+	$(call need,chromium)
+	$(BIN)/pytest -q -n 2 --dist worksteal -m browser tests/browser
 
 .PHONY: pictures
-pictures:  ## take the pictures of docs/studio anew
+pictures: tools/node_modules  ## take the pictures of docs/studio again
+	$(call need,chromium)
 	GATEPASS_PICTURES=1 $(BIN)/pytest -q -m browser tests/browser -k studio
 
-.PHONY: acceptance acceptance-15 acceptance-18
+.PHONY: acceptance
 acceptance: acceptance-15 acceptance-18  ## the public contract from outside, on PostgreSQL 15 and 18
 
-acceptance-15 acceptance-18: acceptance-%:
-	$(BIN)/python -m tests.contract.acceptance --postgres $* $(ACCEPTANCE)
+.PHONY: acceptance-15
+acceptance-15:  ## the same on Debian's PostgreSQL 15 only
+	$(call need,postgresql-15)
+	$(need_acceptance)
+	$(BIN)/python -m tests.contract.acceptance --postgres 15 $(ACCEPTANCE)
+
+.PHONY: acceptance-18
+acceptance-18:  ## the same on PostgreSQL 18 only
+	$(need_acceptance)
+	$(BIN)/python -m tests.contract.acceptance --postgres 18 $(ACCEPTANCE)
 
 .PHONY: bench
-bench:  ## scans a second against bare PostgreSQL, in one run; needs wrk
+bench:  ## scans a second against bare PostgreSQL, in one run, and what tracing costs them; needs wrk
+	$(call need,wrk)
 	$(BIN)/python -m bench.scan
+	$(BIN)/python -m bench.tracing
 
 .PHONY: bench-check
-bench-check:  ## the same in short, for CI: it fails if the ratios are far from what they were
+bench-check:  ## the same in short, for CI: it fails if a ratio is below 60 % of the wanted one; needs wrk
+	$(call need,wrk)
 	$(BIN)/python -m bench.scan --tickets 400000 --rounds 2 --seconds 2 --processes 2 --check 0.6 \
 	  --only "bare,connection,token"
 
 .PHONY: bench-growth
-bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizations, in one run; 12 GB of disk
+bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizations, in one run; needs wrk, 12 GB of disk
+	$(call need,wrk)
 	$(BIN)/python -m bench.growth
 
 .PHONY: bench-imports
 bench-imports:  ## a million rows of CSV through the studio and a worker: speed, memory, stalls
 	$(BIN)/python -m bench.imports
 
+.PHONY: bench-live
+bench-live:  ## the live page of an event under load: exact, delay, cost to scans; needs wrk
+	$(call need,wrk)
+	$(BIN)/python -m bench.live
+
 .PHONY: bench-peer
-bench-peer:  ## scans a second against pretix, in one run; needs wrk, redis-server, uv
+bench-peer:  ## scans a second against pretix, in one run; needs wrk, redis-server
+	$(call need,wrk redis-server)
 	$(BIN)/python -m bench.peer
+
+.PHONY: bench-webhooks
+bench-webhooks:  ## webhooks at full size: speed, a million deliveries, latency, fairness; half an hour
+	$(BIN)/python -m bench.webhooks
 
 .PHONY: webhooks-check
 webhooks-check:  ## webhooks in short, for CI: kills at every step, order, bad receivers, speed and fairness
 	$(BIN)/pytest -q -n 2 -rP tests/faults/webhooks
 	$(BIN)/python -m bench.webhooks --short --check 0.6
+
+.PHONY: ha-check
+ha-check:  ## the failing cluster in short, for CI: a part that SEED draws, in at most four minutes; as root
+	$(call need,$(HA))
+	$(BIN)/python -m tests.ha check $(if $(SEED),--seed $(SEED)) $(if $(LAB),--lab $(LAB))
+
+.PHONY: ha-full
+ha-full:  ## all faults of the cluster, alone and in pairs, FAULTS or MINUTES of them; goes on by SEED; hours, as root
+	$(call need,$(HA))
+	$(BIN)/python -m tests.ha full --seed $(or $(SEED),1) $(if $(FROM),--from $(FROM)) $(if $(LAB),--lab $(LAB)) \
+	  --faults $(or $(FAULTS),300) --minutes $(or $(MINUTES),600)
+
+.PHONY: ha-report
+ha-report:  ## the table of all rounds of ha-full; WRITE=1 writes it into the documentation
+	$(BIN)/python -m tests.ha report $(if $(WRITE),--write)
 
 .PHONY: webhooks-full
 webhooks-full:  ## the same at full size: 200 kills, 10,000 tickets, a million deliveries; half an hour
@@ -88,53 +158,117 @@ webhooks-full:  ## the same at full size: 200 kills, 10,000 tickets, a million d
 	$(BIN)/pytest -q tests/worker tests/domain/webhooks
 	$(BIN)/python -m bench.webhooks
 
+.PHONY: restore-drill
+restore-drill:  ## the database is lost and restored to 5 random moments: gates send again what it had acknowledged
+	$(call need,postgresql-15 pgbackrest)
+	$(BIN)/python -m tests.drills.restore
+
+.PHONY: restore-check
+restore-check:  ## the same in short, for CI: one random moment
+	$(call need,postgresql-15 pgbackrest)
+	$(BIN)/python -m tests.drills.restore --moments 1 --seconds 5
+
+.PHONY: upgrade-drill
+upgrade-drill:  ## from 0.2.0 to today side by side, under load and readers that hold locks; and from 0.1, stopped
+	$(call need,git postgresql-15)
+	$(BIN)/python -m tests.drills.upgrade
+
+.PHONY: upgrade-check
+upgrade-check:  ## the same in short, for CI: side by side only
+	$(call need,git postgresql-15)
+	$(BIN)/python -m tests.drills.upgrade --held 1 --only-side-by-side
+
+.PHONY: cells-check
+cells-check:  ## two cells behind the edge, in short, for CI: what comes back reaches its cell, and a cell fails alone
+	$(call need,haproxy wrk)
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/edge
+	$(BIN)/python -m bench.cells --rounds 3 --seconds 1 --cost-rounds 2 --width 3 --check
+
+.PHONY: cells-full
+cells-full:  ## the same with slices of four seconds, and the wanted bounds; cells-check has three times as wide ones
+	$(call need,haproxy wrk)
+	$(BIN)/pytest -q tests/edge
+	$(BIN)/python -m bench.cells --check
+
 .PHONY: sdk-check
 sdk-check:  ## the SDK: one source, its contract against the service and the fake, bad networks, kills, its wheel
+	$(need_acceptance)
 	$(BIN)/python tools/sdk_sync.py --check
 	$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" tests/sdk
 	$(BIN)/pytest -q -s -m alone tests/sdk
 
 .PHONY: check
-check: check-code check-sql check-openapi check-styles  ## lint, types, imports, migrations, interface description, styles
+check: check-code check-sql check-openapi check-styles check-repo  ## lint, types, imports, SQL, OpenAPI, styles, workflow
 
 .PHONY: check-code
-check-code:
+check-code:  ## format, lint, types and the layers of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-cache
 
 .PHONY: check-sql
-check-sql:
+check-sql:  ## migrations and routines, by squawk
 	$(BIN)/squawk --config .squawk.toml $$(find gatepass -name '*.sql')
 
+.PHONY: audit
+audit:  ## the dependencies: pinned, hashed, licences; known vulnerabilities where a database can be reached
+	$(call need,npm)
+	$(BIN)/python -m tools.audit
+
 .PHONY: check-openapi
-check-openapi: tools/node_modules
+check-openapi: tools/node_modules  ## docs/openapi.json, by redocly
 	REDOCLY_TELEMETRY=off tools/node_modules/.bin/redocly lint docs/openapi.json
 
 .PHONY: check-styles
-check-styles: tools/node_modules
+check-styles: tools/node_modules  ## the studio's style sheet is what `make styles` builds
 	tools/node_modules/.bin/tailwindcss --minify -i tools/studio.css -o .styles.css
 	cmp .styles.css gatepass/studio/static/studio.css || (echo "Run make styles and commit."; exit 1)
 	rm .styles.css
 
+.PHONY: check-repo
+check-repo:  ## the workflow, templates and hooks for contributors, by their own linters
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*_*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(BIN)/zizmor --offline --quiet --persona pedantic .github
+	$(BIN)/pre-commit validate-config .pre-commit-config.yaml
+
 .PHONY: deploy-check
-deploy-check:  ## deploy/: Dockerfile, compose file and systemd units, by their own linters and our tests
+deploy-check:  ## deploy/: Dockerfile, compose file, systemd units and Kubernetes, by their own linters and our tests
+	$(call need,envsubst haproxy kubectl postgresql-15 valkey)
 	$(BIN)/hadolint deploy/Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
 	$(BIN)/compose-lint check -q --skip-suppressed --no-env --config deploy/.compose-lint.yml --fail-on low deploy/compose.yaml
 	$(BIN)/pytest -q -m "not slow" tests/deploy
 
+.PHONY: observe-check
+observe-check:  ## deploy/observe: promtool, names of metrics, runbooks, and each alert fires when its trouble is caused
+	$(call need,prometheus valkey)
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/observe
+
+.PHONY: release
+release:  ## wheels, sdists, checksums and a bill of materials into dist/, built twice and compared
+	$(call need,git)
+	$(BIN)/python -m tools.release
+
+.PHONY: release-check
+release-check:  ## the same in short, for CI: the same bytes twice, complete, no secret, and the wheels run
+	$(call need,git)
+	$(BIN)/pytest -q tests/release
+
 .PHONY: openapi
-openapi:  ## write docs/openapi.json anew
-	$(BIN)/python -m gatepass.api.openapi > docs/openapi.json
+openapi:  ## write docs/openapi.json from the code
+	$(BIN)/python -m gatepass.api.openapi.document > docs/openapi.json
 
 .PHONY: sdk-sync
-sdk-sync:  ## make the SDK's synchronous client of its asynchronous one
+sdk-sync:  ## write the SDK's synchronous client from its asynchronous one
 	$(BIN)/python tools/sdk_sync.py
 
 .PHONY: reference
-reference:  ## write the made parts of the reference pages anew, with what the calls are answered now
+reference:  ## write the generated parts of the reference pages from the code and from real answers
+	$(call need,curl jq)
 	GATEPASS_RECORD=1 $(BIN)/pytest -q tests/docs/test_reference.py -k record
 	$(BIN)/python -m tools.reference
 
@@ -143,25 +277,38 @@ docs:  ## build the documentation's site into site/
 	$(BIN)/python -m tools.site
 
 .PHONY: docs-check
-docs-check:  ## the documentation: what is made, links, the site, every code block, the way to the first webhook
-	$(BIN)/pytest -q -n 2 --dist loadfile tests/docs --ignore tests/docs/test_first_webhook.py --ignore tests/docs/test_following.py
-	$(BIN)/pytest -q -s tests/docs/test_following.py tests/docs/test_first_webhook.py
+docs-check:  ## the documentation: generated parts, links, the site, every code block, the way to the first webhook
+	$(call need,chromium curl git jq)
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/docs --ignore tests/docs/test_first_webhook.py --ignore tests/docs/test_page_runner.py
+	$(BIN)/pytest -q -s tests/docs/test_page_runner.py tests/docs/test_first_webhook.py
 
 .PHONY: styles
-styles: tools/node_modules  ## build the studio's styles anew
+styles: tools/node_modules  ## build the studio's style sheet
 	tools/node_modules/.bin/tailwindcss --minify -i tools/studio.css -o gatepass/studio/static/studio.css
 
 tools/node_modules: tools/package-lock.json
+	$(call need,npm)
 	cd tools && npm ci --silent --no-audit --no-fund
 	@touch $@
 
+.PHONY: vendored
+vendored:  ## take the vendored files from the packages that vendored.toml names
+	$(call need,npm)
+	$(BIN)/python -m tools.vendored --write
+
+.PHONY: vendored-check
+vendored-check:  ## the vendored files are what the packages on npm hold
+	$(call need,npm)
+	$(BIN)/python -m tools.vendored --fetch
+
 .PHONY: fix
-fix:  ## format, and mend what the linter can
+fix:  ## format, and fix what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 .PHONY: lock
-lock:  ## compile the requirements anew, with hashes
+lock:  ## compile the requirements again, with hashes
 	$(LOCK) pyproject.toml -o requirements.txt
 	$(LOCK) --extra dev --group dev pyproject.toml -o requirements-dev.txt
 	$(LOCK) --group build -o deploy/requirements-build.txt
+	$(LOCK) --group patroni -c requirements-dev.txt -o deploy/ha/requirements.txt

@@ -1,4 +1,4 @@
-"""What the bench scans: organizations, each with an event and its tickets, loaded by COPY."""
+"""The data of the bench: organizations, each with an event and its tickets, loaded by COPY."""
 
 import asyncio
 from collections.abc import Generator
@@ -12,18 +12,20 @@ from uuid import UUID
 import psycopg
 from rich.progress import Progress, TaskID
 
+from bench.console import wide_console
 from gatepass.base.database import Database
-from gatepass.base.vault import Vault, new_key
-from gatepass.domain import cards, events, keys, organizations, tickets, upkeep
+from gatepass.base.encryption import Vault, new_key
+from gatepass.domain import cards, events, keys, maintenance, organizations, tickets
 from gatepass.domain.cards import Signer
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode, Scope
 
 BATCH = 20_000
 BY = "bench"
-# Far above what is measured: the bench is about the engine, not the limiter.
+# Far above every measured rate: the bench measures scans, not the limiter.
 RATE = 10_000_000
-WITH_TOKENS = 200_000
+# Signing takes time: at most this many tickets get a token, and at most half of them.
+MOST_TOKENS = 200_000
 
 CARDS = """
     CREATE TABLE bench_card AS
@@ -36,32 +38,33 @@ CARDS = """
 
 
 @dataclass
-class World:
-    """`plan` has a line a ticket, in scattered order: key, event, card number, and for the first ones a token."""
+class Dataset:
+    """`plan` has a line for each ticket, in scattered order: key, event, card number, token. `with_tokens` have one."""
 
     plan: Path
     tickets: int
+    with_tokens: int
 
 
 async def _organization(
-    db: Database, tickets_wanted: int, vault: Vault, progress: Progress, task: TaskID
+    db: Database, ticket_count: int, vault: Vault, progress: Progress, task: TaskID, cell: str
 ) -> tuple[UUID, str, Signer]:
     now = datetime.now(UTC)
     async with db.transaction() as tx:
-        organization = await organizations.found(tx, "Bench", at=now)
+        organization = await organizations.create(tx, "Bench", at=now)
         await cards.rotate(tx, organization.id, vault, by=BY, at=now)
         sign = await cards.signer(tx, organization.id, vault)
         key = await keys.issue(
-            tx, organization.id, "bench", Mode.LIVE, [Scope.ADMIN], cell="a", by=BY, at=now,
+            tx, organization.id, "bench", Mode.LIVE, [Scope.ADMIN], cell=cell, by=BY, at=now,
             rate_per_second=RATE, burst=RATE,
         )  # fmt: skip
         event_id = await events.create(tx, organization.id, "Bench", now, now + timedelta(hours=9), by=BY, at=now)
         category = await events.add_category(
-            tx, organization.id, event_id, "General", Decimal(25), "EUR", tickets_wanted, by=BY, at=now
+            tx, organization.id, event_id, "General", Decimal(25), "EUR", ticket_count, by=BY, at=now
         )
-        await events.move(tx, organization.id, event_id, EventStatus.PUBLISHED, by=BY, at=now)
-    for first in range(0, tickets_wanted, BATCH):
-        count = min(BATCH, tickets_wanted - first)
+        await events.change_status(tx, organization.id, event_id, EventStatus.PUBLISHED, by=BY, at=now)
+    for first in range(0, ticket_count, BATCH):
+        count = min(BATCH, ticket_count - first)
         async with db.transaction() as tx:
             await tickets.load(
                 tx, organization.id, event_id, [category], count, prefix="SVC", at=now, first_serial=first
@@ -70,22 +73,22 @@ async def _organization(
     return organization.id, key.text, sign
 
 
-async def _load(url: str, folder: Path, count: int, organization_count: int, planned: int) -> World:
+async def _load(url: str, folder: Path, count: int, organization_count: int, planned: int, cell: str) -> Dataset:
     db, vault = Database(url, deadline=600), Vault([new_key()])
-    await upkeep.keep(db, at=datetime.now(UTC))
-    made: dict[UUID, tuple[str, Signer]] = {}
-    with Progress(transient=True) as progress:
+    await maintenance.run_due(db, at=datetime.now(UTC))
+    signers: dict[UUID, tuple[str, Signer]] = {}
+    with Progress(console=wide_console(), transient=True) as progress:
         task = progress.add_task(f"loading {count:,} tickets", total=count)
         for _ in range(organization_count):
-            id, key, sign = await _organization(db, count // organization_count, vault, progress, task)
-            made[id] = (key, sign)
+            id, key, sign = await _organization(db, count // organization_count, vault, progress, task, cell)
+            signers[id] = (key, sign)
     await db.close()
-    return _planned(url, folder, made, planned)
+    return _write_plan(url, folder, signers, min(count, planned))
 
 
-def _planned(url: str, folder: Path, made: dict[UUID, tuple[str, Signer]], planned: int) -> World:
+def _write_plan(url: str, folder: Path, signers: dict[UUID, tuple[str, Signer]], planned: int) -> Dataset:
     """Number the tickets in a scattered order, for pgbench as a table and for HTTP as a file."""
-    plan, count = folder / "plan.txt", 0
+    plan, with_tokens, count = folder / "plan.txt", min(MOST_TOKENS, planned // 2), 0
     expires = datetime.now(UTC) + timedelta(days=2)
     with psycopg.connect(url, autocommit=True) as connection, plan.open("w") as file:
         connection.execute(CARDS)
@@ -95,16 +98,18 @@ def _planned(url: str, folder: Path, made: dict[UUID, tuple[str, Signer]], plann
             rows.itersize = 50_000
             rows.execute("SELECT organization_id, event_id, number FROM bench_card ORDER BY n LIMIT %s", (planned,))
             for organization_id, event_id, number in rows:
-                key, sign = made[organization_id]
-                token = sign(number, expires) if count < WITH_TOKENS else "-"
+                key, sign = signers[organization_id]
+                token = sign(number, expires) if count < with_tokens else "-"
                 file.write(f"{key} {event_id} {number.replace(' ', '_')} {token}\n")
                 count += 1
-    return World(plan, count)
+    return Dataset(plan, count, with_tokens)
 
 
-def load(url: str, folder: Path, count: int, organization_count: int, planned: int = 2_000_000) -> World:
-    """Load so many tickets; a plan for the first of them, in scattered order. No checkpoint: see README."""
-    return asyncio.run(_load(url, folder, count, organization_count, planned))
+def load(
+    url: str, folder: Path, count: int, organization_count: int, planned: int = 2_000_000, *, cell: str = "a"
+) -> Dataset:
+    """Load `count` tickets, and write a plan of `planned` of them, in scattered order. No checkpoint: see README."""
+    return asyncio.run(_load(url, folder, count, organization_count, planned, cell))
 
 
 SUBSCRIBE = """
@@ -116,7 +121,7 @@ SUBSCRIBE = """
 
 @contextmanager
 def subscribed(url: str) -> Generator[None]:
-    """While this lasts, every organization has an endpoint that asks for activations."""
+    """Until the block ends, every organization has an endpoint that is subscribed to activations."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(SUBSCRIBE)
         yield
@@ -130,7 +135,7 @@ RESET = """
 
 
 def reset(url: str) -> None:
-    """Give every ticket back, and sweep."""
+    """Make every ticket unused again, and vacuum."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(RESET)
         connection.execute("TRUNCATE idempotency, webhook_event, webhook_delivery, webhook_queue")

@@ -1,4 +1,4 @@
-"""Does a scan cost more when there is more of everything? All sizes in one run, in turn.
+"""The cost of a scan by the number of tickets and organizations. All sizes in one run, in turn.
 
 python -m bench.growth --sizes 100000:1,1000000:1,10000000:1 --rounds 3
 """
@@ -14,23 +14,24 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from bench import world
-from bench.bare import pgbench
-from bench.engine import api, cluster_with
+from bench import dataset
+from bench.console import wide_console
 from bench.measure import Series, Slice, costed, wrk
+from bench.pgbench import pgbench
 from bench.report import empty_table
+from bench.stack import api, cluster_with
 from gatepass.migrations import runner
 from tests.postgres import Cluster
-from tests.serving import Serving
+from tests.processes import GatepassProcess
 
 # Tickets and organizations. The smallest must last for all rounds, so slices are short.
 SIZES = "100000:1,1000000:1,10000000:1,1000000:100,1000000:10000"
 CONNECTIONS = 64
-# A slice is given this many tickets a second; it uses fewer.
-ROOM = 10_000
-# Nearly all of it fits in; the rest is in the cache of the operating system.
+# A slice is given this many tickets for each second; it uses fewer.
+TICKETS_A_SECOND = 10_000
+# Nearly all data fits in; the rest is in the cache of the operating system.
 BUFFERS = "6GB"
-# From the smallest number of tickets to the largest.
+# Of the scans a second, from the smallest number of tickets to the largest.
 MOST_LOST = 0.15
 
 
@@ -40,8 +41,8 @@ class Size:
 
     tickets: int
     organizations: int
-    made: world.World
-    served: list[Serving]
+    data: dataset.Dataset
+    served: list[GatepassProcess]
     scans: Series
     bare: Series
     database: str
@@ -52,13 +53,21 @@ class Size:
         return f"{self.tickets:,} tickets, {self.organizations:,} organization{'s' if self.organizations > 1 else ''}"
 
     def measure(self, cluster: Cluster, folder: Path, seconds: int) -> None:
-        """A slice through the API, and one of the same statement by bare pgbench, right after another."""
+        """A slice through the API, then one of the same statement by bare pgbench."""
         pids = [process.process.pid for process in self.served]
         self.scans.slices.append(costed(lambda: self._scanned(seconds), pids, cluster))
         self.bare.slices.append(costed(lambda: self._bare(cluster, folder, seconds), [], cluster))
 
     def _scanned(self, seconds: int) -> Slice:
-        one = wrk(self.served, self.made.plan, self.next_ticket, seconds, CONNECTIONS, "card", retry=True, room=ROOM)
+        one = wrk(
+            self.served,
+            self.data.plan,
+            self.next_ticket,
+            seconds,
+            CONNECTIONS,
+            "card",
+            tickets_a_second=TICKETS_A_SECOND,
+        )
         self.next_ticket += one.used
         return one
 
@@ -70,14 +79,14 @@ class Size:
 
 def prepared(options: argparse.Namespace, cluster: Cluster, folder: Path, stack: ExitStack) -> list[Size]:
     found: list[Size] = []
-    for place, (count, organizations) in enumerate(options.sizes):
-        url = cluster.create_database(f"bench_{place}")
+    for index, (count, organizations) in enumerate(options.sizes):
+        url = cluster.create_database(f"bench_{index}")
         runner.upgrade(url)
-        part = folder / str(place)
+        part = folder / str(index)
         part.mkdir()
-        made = world.load(url, part, count, organizations, planned=1_000_000)
+        data = dataset.load(url, part, count, organizations, planned=1_000_000)
         served = stack.enter_context(api(url, options.processes))
-        found.append(Size(count, organizations, made, served, Series("scan"), Series("bare"), f"bench_{place}"))
+        found.append(Size(count, organizations, data, served, Series("scan"), Series("bare"), f"bench_{index}"))
     return found
 
 
@@ -115,33 +124,35 @@ def show(console: Console, sizes: list[Size]) -> None:
 
 
 def lost(sizes: list[Size]) -> float:
-    """How much slower the most tickets are than the fewest, in one organization; below zero if they are not."""
+    """The share of scans a second that is lost from the fewest to the most tickets, in one organization."""
     alone = sorted((size for size in sizes if size.organizations == 1), key=lambda size: size.tickets)
     return 1 - alone[-1].scans.rate / alone[0].scans.rate
 
 
-def _sizes(text: str) -> list[tuple[int, int]]:
+def parsed_sizes(text: str) -> list[tuple[int, int]]:
     pairs = (one.partition(":") for one in text.split(","))
     return [(int(count), int(organizations)) for count, _, organizations in pairs]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=_sizes, default=_sizes(SIZES), help="tickets:organizations, and so on")
+    parser.add_argument(
+        "--sizes", type=parsed_sizes, default=parsed_sizes(SIZES), help="tickets:organizations, and so on"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--postgres", type=int, default=18)
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     options = parser.parse_args()
-    console = Console()
+    console = wide_console()
     sizes = run(options, console)
     show(console, sizes)
     fell = lost(sizes)
     console.print(f"from the fewest to the most tickets: {-fell:+.1%} scans a second (wanted ≥ {-MOST_LOST:.0%})")
     options.out.mkdir(parents=True, exist_ok=True)
-    told = [{"size": size.name, "scan": asdict(size.scans), "bare": asdict(size.bare)} for size in sizes]
-    (options.out / "growth.json").write_text(json.dumps({"fell": fell, "sizes": told}, indent=1))
+    figures = [{"size": size.name, "scan": asdict(size.scans), "bare": asdict(size.bare)} for size in sizes]
+    (options.out / "growth.json").write_text(json.dumps({"fell": fell, "sizes": figures}, indent=1))
     failed = sum(one.failed for size in sizes for series in (size.scans, size.bare) for one in series.slices)
     if failed:
         console.print(f"[red]{failed} calls were refused or broken: these figures mean nothing.")

@@ -1,8 +1,9 @@
-"""A million rows through the real studio and worker: how fast, how much memory, and whether the bar ever stands still.
+"""A million rows through the real studio and worker: rows a second, memory, and the longest stall of the progress.
 
     python -m bench.imports [--rows 1000000] [--undo]
 
-A CSV file is made as it is sent, so that nothing here holds it either. Gates scan another event meanwhile.
+The CSV file is generated while it is sent, so that this process does not hold it either. Another event is scanned at
+the same time.
 """
 
 import argparse
@@ -17,32 +18,35 @@ from pathlib import Path
 from uuid import UUID
 
 import httpx2
+from rich.console import Console
 
-from bench.engine import engine
+from bench.console import wide_console
+from bench.report import empty_table
+from bench.stack import migrated_database
 from gatepass.base.database import Database
+from gatepass.base.encryption import Vault, new_key
 from gatepass.base.ids import new_id
-from gatepass.base.vault import Vault, new_key
-from gatepass.domain import cards, events, imports, keys, organizations, staff, tickets, upkeep
+from gatepass.domain import cards, events, imports, keys, maintenance, organizations, staff, tickets
 from gatepass.domain.events import EventStatus
 from gatepass.domain.imports import Import, ImportState
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.staff import Role
-from gatepass.studio import cookies
+from gatepass.studio.web import cookies
 from tests.postgres import free_port
-from tests.serving import Serving, launch_worker, serve
+from tests.processes import GatepassProcess, launch_worker, serve
 
 BY = "bench"
 BOUNDARY = "gatepass-bench"
 MOST_MEMORY = 150.0
 LONGEST_STALL = 1.0
-# Scans that run meanwhile, a second: a busy gate or ten.
+# Scans a second that run at the same time: the load of one busy gate, or of ten.
 SCANS = 50
-ROWS_A_PIECE = 1_000
+ROWS_A_CHUNK = 1_000
 
 
 @dataclass
 class Figures:
-    """What was measured. Memory in megabytes above what the process had before, times in seconds."""
+    """Memory is in megabytes above what the process had before, times are in seconds."""
 
     rows: int
     took: dict[str, float] = field(default_factory=dict[str, float])
@@ -54,41 +58,47 @@ class Figures:
     made: int = 0
 
     def lines(self) -> Generator[str]:
-        for step, seconds in self.took.items():
-            yield f"{step:<12}{self.rows / seconds:>12,.0f} rows/s{seconds:>10.1f} s"
         for process, grown in self.memory.items():
-            yield f"{process:<12}{grown:>12.1f} MB above what it had (at most {MOST_MEMORY:.0f})"
+            yield f"memory of the {process}: {grown:.1f} MB more than before (at most {MOST_MEMORY:.0f})"
         yield f"longest stall of the progress: {self.stall:.2f} s while {self.stalled_in} (at most {LONGEST_STALL})"
         if self.scans:
             slow = sorted(self.scans)
             yield (
-                f"{len(slow):,} scans meanwhile: median {slow[len(slow) // 2] * 1000:.1f} ms, "
+                f"{len(slow):,} scans at the same time: median {slow[len(slow) // 2] * 1000:.1f} ms, "
                 f"99th {slow[len(slow) * 99 // 100] * 1000:.1f} ms, slowest {slow[-1] * 1000:.0f} ms"
             )
         yield f"{self.made:,} tickets made, {self.faulty:,} rows failed"
+
+    def show(self, console: Console) -> None:
+        shown = empty_table(f"{self.rows:,} rows", "step", "rows a second", "seconds")
+        for step, seconds in self.took.items():
+            shown.add_row(step, f"{self.rows / seconds:,.0f}", f"{seconds:.1f}")
+        console.print(shown)
+        for line in self.lines():
+            console.print(line, highlight=False)
 
     def is_good(self) -> bool:
         return max(self.memory.values()) < MOST_MEMORY and self.stall < LONGEST_STALL
 
 
 @dataclass
-class Place:
-    """An organization, two events, and somebody who is signed in."""
+class Setup:
+    """An organization with two events, one for the import and one for scans, and an owner's session."""
 
     db: Database
     organization_id: UUID
     event_id: UUID
-    door_id: UUID
+    scanned_event_id: UUID
     key: str
     session: str
     numbers: list[str]
 
 
-async def furnish(url: str, vault: Vault, rows: int) -> Place:
+async def prepare(url: str, vault: Vault, rows: int) -> Setup:
     db, now = Database(url, deadline=60), datetime.now(UTC)
-    await upkeep.keep(db, at=now)
+    await maintenance.run_due(db, at=now)
     async with db.transaction() as tx:
-        organization = await organizations.found(tx, "Bench", at=now)
+        organization = await organizations.create(tx, "Bench", at=now)
         await cards.rotate(tx, organization.id, vault, by=BY, at=now)
         key = await keys.issue(
             tx, organization.id, "gate", Mode.LIVE, [Scope.TICKETS_ACTIVATE], cell="a", by=BY, at=now,
@@ -106,12 +116,12 @@ async def furnish(url: str, vault: Vault, rows: int) -> Place:
                     tx, organization.id, ids[-1], "General", Decimal(9), "EUR", rows, by=BY, at=now
                 )
             )
-            await events.move(tx, organization.id, ids[-1], EventStatus.PUBLISHED, by=BY, at=now)
+            await events.change_status(tx, organization.id, ids[-1], EventStatus.PUBLISHED, by=BY, at=now)
         loaded = await tickets.load(
             tx, organization.id, ids[1], [categories[1]], min(20_000, rows), prefix="SVC", at=now
         )
     numbers = [one.card_number for one in loaded]
-    return Place(db, organization.id, ids[0], ids[1], key.text, session, numbers)
+    return Setup(db, organization.id, ids[0], ids[1], key.text, session, numbers)
 
 
 async def csv_rows(rows: int) -> AsyncGenerator[bytes, None]:
@@ -120,34 +130,34 @@ async def csv_rows(rows: int) -> AsyncGenerator[bytes, None]:
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="guests.csv"\r\n'
         "Content-Type: text/csv\r\n\r\nName,E-mail,Category,Order\r\n"
     ).encode()
-    for first in range(0, rows, ROWS_A_PIECE):
-        numbers = range(first, min(first + ROWS_A_PIECE, rows))
+    for first in range(0, rows, ROWS_A_CHUNK):
+        numbers = range(first, min(first + ROWS_A_CHUNK, rows))
         yield "".join(f"Guest Number {n},guest{n}@example.org,General,ORDER-{n:08}\r\n" for n in numbers).encode()
     yield f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
-def client_of(serving: Serving, place: Place) -> httpx2.AsyncClient:
+def client_of(server: GatepassProcess, setup: Setup) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
-        base_url=serving.url,
+        base_url=server.url,
         timeout=600,
-        headers={"Sec-Fetch-Site": "same-origin", "Cookie": f"{cookies.SESSION}={place.session}"},
+        headers={"Sec-Fetch-Site": "same-origin", "Cookie": f"{cookies.SESSION}={setup.session}"},
     )
 
 
-class Watching:
-    """Looks at the import's row ten times a second, and at the memory of the processes."""
+class ProgressWatcher:
+    """Reads the import's row and the memory of the processes up to 20 times a second."""
 
-    def __init__(self, place: Place, processes: dict[str, Serving], figures: Figures) -> None:
-        self._place = place
+    def __init__(self, setup: Setup, processes: dict[str, GatepassProcess], figures: Figures) -> None:
+        self._setup = setup
         self._processes = processes
         self._figures = figures
         self._before = {name: resident(process) for name, process in processes.items()}
 
-    async def keep_looking(self) -> None:
+    async def watch(self) -> None:
         seen: tuple[object, ...] = ()
         moved_at = time.monotonic()
         while True:
-            job = await newest_import(self._place)
+            job = await newest_import(self._setup)
             now = time.monotonic()
             marks = (job.state, job.row_count, job.reached, job.tickets_made) if job else ()
             if marks != seen:
@@ -162,35 +172,35 @@ class Watching:
             await asyncio.sleep(0.05)
 
 
-async def newest_import(place: Place) -> Import | None:
-    async with place.db.reading() as tx:
-        found = await imports.of_event(tx, place.organization_id, place.event_id, limit=1)
+async def newest_import(setup: Setup) -> Import | None:
+    async with setup.db.autocommit() as tx:
+        found = await imports.of_event(tx, setup.organization_id, setup.event_id, limit=1)
     return found[0] if found else None
 
 
-def resident(process: Serving) -> float:
+def resident(process: GatepassProcess) -> float:
     """Megabytes that the process has in memory."""
     status = Path(f"/proc/{process.process.pid}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
-async def keep_scanning(serving: Serving, place: Place, figures: Figures) -> None:
-    async with serving.client(place.key) as gate:
-        for number in place.numbers:
+async def scan(server: GatepassProcess, setup: Setup, figures: Figures) -> None:
+    async with server.client(setup.key) as gate:
+        for number in setup.numbers:
             began = time.monotonic()
-            answer = await gate.post("/scan", json={"event_id": str(place.door_id), "card_number": number})
+            answer = await gate.post("/scan", json={"event_id": str(setup.scanned_event_id), "card_number": number})
             assert answer.status_code == 200, answer.text
             figures.scans.append(time.monotonic() - began)
             await asyncio.sleep(max(0.0, 1 / SCANS - (time.monotonic() - began)))
 
 
-async def until(place: Place, state: ImportState) -> None:
-    while (job := await newest_import(place)) is None or job.state is not state:  # noqa: ASYNC110  another process's
+async def wait_until(setup: Setup, state: ImportState) -> None:
+    while (job := await newest_import(setup)) is None or job.state is not state:  # noqa: ASYNC110  another process's
         await asyncio.sleep(0.05)
 
 
-async def import_all(client: httpx2.AsyncClient, place: Place, figures: Figures, *, undo: bool) -> None:
-    root = f"/studio/live/events/{place.event_id}/imports"
+async def import_all(client: httpx2.AsyncClient, setup: Setup, figures: Figures, *, undo: bool) -> None:
+    root = f"/studio/live/events/{setup.event_id}/imports"
     with timed(figures, "receiving"):
         kind = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
         answer = await client.post(root, content=csv_rows(figures.rows), headers=kind)
@@ -199,17 +209,17 @@ async def import_all(client: httpx2.AsyncClient, place: Place, figures: Figures,
     columns = {f"column-{n}": field for n, field in enumerate(("name", "email", "category", "reference"))}
     with timed(figures, "checking"):
         assert (await client.post(f"{here}/columns", data=columns)).status_code == 303
-        await until(place, ImportState.CHECKED)
+        await wait_until(setup, ImportState.CHECKED)
     with timed(figures, "applying"):
         assert (await client.post(f"{here}/apply")).status_code == 303
-        await until(place, ImportState.DONE)
-    done = await newest_import(place)
+        await wait_until(setup, ImportState.DONE)
+    done = await newest_import(setup)
     assert done
     figures.made, figures.faulty = done.tickets_made, done.faulty
     if undo:
         with timed(figures, "undoing"):
             assert (await client.post(f"{here}/undo", data={"reason": "bench"})).status_code == 303
-            await until(place, ImportState.UNDONE)
+            await wait_until(setup, ImportState.UNDONE)
 
 
 @contextmanager
@@ -228,26 +238,26 @@ async def measure(url: str, rows: int, *, undo: bool = False) -> Figures:
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_LOG_LEVEL": "warning",
     }
-    place, figures = await furnish(url, Vault([key]), rows), Figures(rows)
-    serving, worker = serve(environment, port), launch_worker(environment)
+    setup, figures = await prepare(url, Vault([key]), rows), Figures(rows)
+    server, worker = serve(environment, port), launch_worker(environment)
     try:
-        async with client_of(serving, place) as client:
-            # What everything needs once is not counted.
+        async with client_of(server, setup) as client:
+            # The first page loads templates and caches, which are not counted.
             assert (await client.get("/studio/live/cards")).status_code == 200
             await asyncio.sleep(2)
-            watching = Watching(place, {"studio": serving, "worker": worker}, figures)
-            besides = [
-                asyncio.create_task(watching.keep_looking()),
-                asyncio.create_task(keep_scanning(serving, place, figures)),
+            watcher = ProgressWatcher(setup, {"studio": server, "worker": worker}, figures)
+            background = [
+                asyncio.create_task(watcher.watch()),
+                asyncio.create_task(scan(server, setup, figures)),
             ]
-            await import_all(client, place, figures, undo=undo)
-            for task in besides:
+            await import_all(client, setup, figures, undo=undo)
+            for task in background:
                 task.cancel()
-            await asyncio.gather(*besides, return_exceptions=True)
+            await asyncio.gather(*background, return_exceptions=True)
     finally:
         worker.stop()
-        serving.stop()
-        await place.db.close()
+        server.stop()
+        await setup.db.close()
     return figures
 
 
@@ -255,11 +265,11 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--rows", type=int, default=1_000_000)
     arguments.add_argument("--postgres", type=int, default=18)
-    arguments.add_argument("--undo", action="store_true", help="take it back at the end, and measure that too")
-    asked = arguments.parse_args()
-    with engine(asked.postgres) as (_, url):
-        figures = asyncio.run(measure(url, asked.rows, undo=asked.undo))
-    print(*figures.lines(), sep="\n")
+    arguments.add_argument("--undo", action="store_true", help="undo the import at the end, and measure that too")
+    options = arguments.parse_args()
+    with migrated_database(options.postgres) as (_, url):
+        figures = asyncio.run(measure(url, options.rows, undo=options.undo))
+    figures.show(wide_console())
     raise SystemExit(0 if figures.is_good() else "over the limits")
 
 

@@ -1,4 +1,4 @@
-"""One slice of measuring: how many, how long each took, and what it cost."""
+"""One slice of a measurement: the number of calls, their times, and their cost."""
 
 import json
 import os
@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Protocol
 
 import psycopg
 
 from bench import cpu
 from gatepass.base.settings import BASE_PATH
 from tests.postgres import Cluster
-from tests.serving import Serving
 
 HERE = Path(__file__).parent
 
@@ -52,35 +52,46 @@ class Series:
         return self.figure(lambda one: one.rate) or 0
 
 
+class Served(Protocol):
+    """A process, or the edge in front of some."""
+
+    @property
+    def url(self) -> str: ...
+
+
 def wrk(
-    processes: Sequence[Serving],
+    processes: Sequence[Served],
     plan: Path,
     first: int,
     seconds: float,
     connections: int,
     way: str,
     *,
-    retry: bool,
-    room: int = 15_000,
+    idempotency_key: bool = True,
+    tickets_a_second: int = 15_000,
     pause_ms: int = 0,
+    core: int | None = None,
 ) -> Slice:
-    """Load all processes at once, the connections and `room` tickets a second shared out among them.
+    """Load all processes at once, and divide the connections and the tickets among them.
 
-    With a pause, each connection waits so long between an answer and its next call: an offered rate, not the highest.
+    A connection waits `pause_ms` between an answer and its next call: a pause makes an offered rate of the highest one.
+    With `core`, the client runs on that core only.
     """
     processes = processes[:connections]
-    room = int(seconds * room) // len(processes)
+    share = int(seconds * tickets_a_second) // len(processes)
+    each = max(1, connections // len(processes))
     runs: list[subprocess.Popen[str]] = []
-    for place, process in enumerate(processes):
-        mine = max(1, connections // len(processes))
+    for index, process in enumerate(processes):
         env = {
-            "PLAN": str(plan), "FIRST": str(first + place * room), "COUNT": str(room), "WAY": way,
-            "RETRY": "1" if retry else "0", "BASE": BASE_PATH, "PAUSE_MS": str(pause_ms),
+            "PLAN": str(plan), "FIRST": str(first + index * share), "COUNT": str(share), "WAY": way,
+            "IDEMPOTENCY_KEY": "1" if idempotency_key else "0", "BASE": BASE_PATH, "PAUSE_MS": str(pause_ms),
         }  # fmt: skip
         command = [
-            "wrk", "-t1", f"-c{mine}", f"-d{int(seconds)}s", "--timeout", "10s", "-s", str(HERE / "scan.lua"),
+            "wrk", "-t1", f"-c{each}", f"-d{int(seconds)}s", "--timeout", "10s", "-s", str(HERE / "scan.lua"),
             process.url,
         ]  # fmt: skip
+        if core is not None:
+            command = ["taskset", "-c", str(core), *command]
         runs.append(subprocess.Popen(command, env={**os.environ, **env}, stdout=subprocess.PIPE, text=True))
     results = [_result(run) for run in runs]
     done = int(sum(result["requests"] for result in results))
@@ -91,20 +102,20 @@ def wrk(
         p50_us=max(result["p50_us"] for result in results),
         p99_us=max(result["p99_us"] for result in results),
         failed=int(sum(result["refused"] + result["broken"] for result in results)),
-        used=room * len(processes) if way in ("card", "token") else 0,
+        used=share * len(processes) if way in ("card", "token") else 0,
     )
 
 
 def _result(run: subprocess.Popen[str]) -> dict[str, float]:
-    said, _ = run.communicate(timeout=120)
-    line = next((line for line in said.splitlines() if line.startswith("RESULT ")), None)
+    output, _ = run.communicate(timeout=120)
+    line = next((line for line in output.splitlines() if line.startswith("RESULT ")), None)
     if line is None:
-        raise AssertionError(f"wrk said nothing:\n{said}")
+        raise AssertionError(f"wrk printed no result:\n{output}")
     return json.loads(line.removeprefix("RESULT "))
 
 
 def costed(work: Callable[[], Slice], python: Sequence[int], cluster: Cluster) -> Slice:
-    """Run a slice and add what it cost, per activation: CPU time of Python and of PostgreSQL, and bytes of WAL."""
+    """Run a slice and add its cost per activation: CPU time of Python and of PostgreSQL, and bytes of WAL."""
     before = cpu.seconds(python), cpu.seconds(cluster.processes()), _wal(cluster)
     result = work()
     after = cpu.seconds(python), cpu.seconds(cluster.processes()), _wal(cluster)
@@ -116,7 +127,7 @@ def costed(work: Callable[[], Slice], python: Sequence[int], cluster: Cluster) -
 
 
 def _wal(cluster: Cluster) -> int:
-    """How many bytes of WAL have been written so far."""
+    """The number of bytes of WAL that were written so far."""
     with psycopg.connect(cluster.url(), autocommit=True) as connection:
         ((written,),) = connection.execute("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn").fetchall()
     return int(written)

@@ -20,34 +20,35 @@ import psycopg
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import world
-from bench.engine import api, engine
+from bench import dataset
+from bench.console import wide_console
 from bench.measure import Slice, wrk
-from bench.pretix.figures import Compared, System, Turn, compare, costed, table
-from bench.pretix.installed import VERSION, fill, install, migrate
-from bench.pretix.running import WORKERS, Pretix, redis_server, running, settle
-from bench.pretix.volley import Call, volley
+from bench.pretix.client import Call, make_calls
+from bench.pretix.figures import Comparison, CostedSlice, System, compare, costed, table
+from bench.pretix.install import VERSION, fill, install, migrate
+from bench.pretix.server import WORKERS, Pretix, configure, redis_server, running_pretix
+from bench.stack import api, migrated_database
 from gatepass.base.settings import BASE_PATH
 from tests.postgres import Cluster
-from tests.serving import Serving
+from tests.processes import GatepassProcess
 
 RESULTS = Path(__file__).parent / "results"
 PROGRAMS = ("uv", "redis-server", "wrk")
-# Eight keep pretix's workers busy; more would only wait longer.
+# Eight keep pretix's workers busy; with more, each call only waits longer.
 PRETIX_CONNECTIONS = 8
 GATEPASS_CONNECTIONS = 64
-# Imports, caches and prepared statements are paid once in the life of a process: some seconds of scans on either side.
+# A process pays for imports, caches and prepared statements once: some seconds of scans on either side.
 PRETIX_WARMING = 80
 GATEPASS_WARMING = 1_000
-# What a slice sets off may end a moment after the last answer; it belongs to the slice's cost.
-AFTERMATH = 0.5
+# Work that a slice starts may end a moment after the last answer; it is part of the slice's cost.
+SETTLING_SECONDS = 0.5
 
 CONDITIONS = """\
 pretix {version} from PyPI: gunicorn with {workers} workers, a Celery worker, Redis. Gatepass: one process.
 One PostgreSQL {postgres} for both, fsync on. {tickets:,} tickets in each; Gatepass gets a fresh copy of its \
-database in every round, because a round uses up thousands of them. Both were vacuumed and analyzed.
+database in every round, because a round uses thousands of them. Both were vacuumed and analyzed.
 Every scan that is counted is the first of its ticket, and carries a nonce (pretix) or an Idempotency-Key (Gatepass).
-Nobody subscribes to webhooks on either side. The callers, on the same cores, are not in the CPU time."""
+Neither side has webhooks. The callers run on the same cores; their CPU time is not counted."""
 
 
 @dataclass
@@ -66,14 +67,14 @@ class Run:
             for number in range(1, self.options.rounds + 1):
                 for system, measured in ((peer, self._pretix), (ours, partial(self._gatepass, number))):
                     progress.update(task, description=f"round {number}: {system.name}")
-                    turn = measured()
-                    system.turns.append(turn)
+                    one = measured()
+                    system.slices.append(one)
                     progress.advance(task)
-                    self.console.print(f"round {number}: {system.name}, {turn.scans.rate:,.1f} scans a second")
+                    self.console.print(f"round {number}: {system.name}, {one.scans.rate:,.1f} scans a second")
         return peer, ours
 
-    def _pretix(self) -> Turn:
-        turn = costed(
+    def _pretix(self) -> CostedSlice:
+        one = costed(
             lambda: self.pretix.scan(self.options.scans, PRETIX_CONNECTIONS),
             {
                 "gunicorn": self.pretix.processes("gunicorn"),
@@ -82,32 +83,30 @@ class Run:
                 "postgres": self.cluster.processes,
             },
         )
-        if not turn.scans.failed:
+        if not one.scans.failed:
             require("pretix let in", self.pretix.redeemed(), self.pretix.scanned, self.pretix.scanned)
-        return turn
+        return one
 
-    def _gatepass(self, number: int) -> Turn:
+    def _gatepass(self, number: int) -> CostedSlice:
         url = copied(self.cluster, f"round_{number}")
         with api(url, 1) as served:
             warm(served[0], self.plan)
-            sweep(url)
-            turn = costed(
+            vacuum(url)
+            one = costed(
                 lambda: self._scan(served),
                 {"gatepass": lambda: [served[0].process.pid], "postgres": self.cluster.processes},
             )
-        if turn.scans.done > self.options.tickets - GATEPASS_WARMING:
+        if one.scans.done > self.options.tickets - GATEPASS_WARMING:
             raise AssertionError("Gatepass ran out of tickets: more --tickets, or fewer --seconds")
-        if not turn.scans.failed:
-            # wrk hangs up on the calls that are under way when its time is over.
-            least = GATEPASS_WARMING + turn.scans.done
+        if not one.scans.failed:
+            # wrk closes the connections of calls that are still open when its time is over.
+            least = GATEPASS_WARMING + one.scans.done
             require("Gatepass activated", activated(url), least, least + self.options.connections)
-        return turn
+        return one
 
-    def _scan(self, served: list[Serving]) -> Slice:
-        scans = wrk(
-            served, self.plan, GATEPASS_WARMING, self.options.seconds, self.options.connections, "card", retry=True
-        )
-        time.sleep(AFTERMATH)
+    def _scan(self, served: list[GatepassProcess]) -> Slice:
+        scans = wrk(served, self.plan, GATEPASS_WARMING, self.options.seconds, self.options.connections, "card")
+        time.sleep(SETTLING_SECONDS)
         return scans
 
 
@@ -118,11 +117,11 @@ def copied(cluster: Cluster, name: str) -> str:
     return cluster.url(name)
 
 
-def warm(serving: Serving, plan: Path) -> None:
-    """Scan the first tickets of the plan, as pretix's are before its slices."""
+def warm(server: GatepassProcess, plan: Path) -> None:
+    """Scan the first tickets of the plan, as `Pretix.warm` does for pretix."""
     with plan.open() as lines:
         calls = [_call(line) for line in islice(lines, GATEPASS_WARMING)]
-    volley(serving.port, calls, GATEPASS_CONNECTIONS, wanted=200).require_all()
+    make_calls(server.port, calls, GATEPASS_CONNECTIONS, wanted=200).require_all()
 
 
 def _call(line: str) -> Call:
@@ -132,8 +131,8 @@ def _call(line: str) -> Call:
     return Call(f"{BASE_PATH}/scan", headers, {"event_id": event_id, "card_number": number, "gate": "North 2"})
 
 
-def sweep(url: str) -> None:
-    """Do what PostgreSQL does by itself within minutes; pretix's database has had it too."""
+def vacuum(url: str) -> None:
+    """As autovacuum does within minutes. pretix's database was vacuumed too."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
 
@@ -143,58 +142,58 @@ def activated(url: str) -> int:
         return connection.execute("SELECT count(*) FROM ticket WHERE activated_at IS NOT NULL").fetchall()[0][0]
 
 
-def require(what: str, found: int, least: int, most: int) -> None:
-    """Hold the answers against the database: a repeated answer looks like a scan, and is none."""
+def require(claim: str, found: int, least: int, most: int) -> None:
+    """Compare the answers with the database: a replayed answer looks like a scan and is none."""
     if not least <= found <= most:
-        raise AssertionError(f"{what} {found} tickets; the answers say {least} to {most}")
+        raise AssertionError(f"{claim} {found} tickets; by the answers it is {least} to {most}")
 
 
 def run(options: argparse.Namespace, console: Console) -> tuple[System, System]:
-    kept = RESULTS.resolve()
-    kept.mkdir(exist_ok=True)
+    results = RESULTS.resolve()
+    results.mkdir(exist_ok=True)
     with step(console, "install pretix"):
-        programs = install(kept)
-    with tempfile.TemporaryDirectory() as name, engine(options.postgres) as (cluster, url):
+        programs = install(results)
+    with tempfile.TemporaryDirectory() as name, migrated_database(options.postgres) as (cluster, url):
         with step(console, "load Gatepass's tickets"):
-            made = world.load(url, Path(name), options.tickets, 1)
-        with pretix_of(options, console, cluster, kept, programs) as pretix:
-            return Run(options, console, cluster, made.plan, pretix).measure()
+            data = dataset.load(url, Path(name), options.tickets, 1)
+        with pretix_of(options, console, cluster, results, programs) as pretix:
+            return Run(options, console, cluster, data.plan, pretix).measure()
 
 
 @contextmanager
 def pretix_of(
-    options: argparse.Namespace, console: Console, cluster: Cluster, kept: Path, programs: Path
+    options: argparse.Namespace, console: Console, cluster: Cluster, results: Path, programs: Path
 ) -> Generator[Pretix]:
     """Set up pretix in the same PostgreSQL, filled and warm."""
-    home = settle(kept, cluster)
-    with redis_server(home) as store:
+    instance = configure(results, cluster)
+    with redis_server(instance) as store:
         with step(console, "migrate pretix's database (minutes at first, then from a dump)"):
-            url = migrate(cluster, kept, programs, home.env)
+            url = migrate(cluster, results, programs, instance.env)
         with step(console, "load pretix's tickets"):
-            known = fill(url, programs, home.env, options.tickets)
+            scanner = fill(url, programs, instance.env, options.tickets)
         with ExitStack() as stack:
             with step(console, "start and warm pretix"):
-                pretix = stack.enter_context(running(home, store, programs, url, known))
+                pretix = stack.enter_context(running_pretix(instance, store, programs, url, scanner))
                 pretix.warm(PRETIX_WARMING, PRETIX_CONNECTIONS)
             yield pretix
 
 
 @contextmanager
-def step(console: Console, what: str) -> Generator[None]:
+def step(console: Console, name: str) -> Generator[None]:
     started = time.monotonic()
-    with console.status(what):
+    with console.status(name):
         yield
-    console.print(f"{what}: {time.monotonic() - started:.0f} s")
+    console.print(f"{name}: {time.monotonic() - started:.0f} s")
 
 
-def write(options: argparse.Namespace, systems: tuple[System, System], compared: list[Compared]) -> None:
-    found = {
+def write(options: argparse.Namespace, systems: tuple[System, System], compared: list[Comparison]) -> None:
+    figures = {
         "options": vars(options),
         "pretix": VERSION,
         "ratios": {one.ratio.name: asdict(one) for one in compared},
         "systems": [asdict(system) for system in systems],
     }
-    (RESULTS / "peer.json").write_text(json.dumps(found, indent=1))
+    (RESULTS / "peer.json").write_text(json.dumps(figures, indent=1))
 
 
 def main() -> int:
@@ -210,8 +209,8 @@ def main() -> int:
     if missing := [program for program in PROGRAMS if not shutil.which(program)]:
         parser.error(f"not installed: {', '.join(missing)}")
     if options.tickets < max(2 * GATEPASS_WARMING, PRETIX_WARMING + options.rounds * options.scans):
-        parser.error("there would not be enough to scan: more --tickets, or fewer --scans")
-    console = Console()
+        parser.error("too few tickets to scan: more --tickets, or fewer --scans")
+    console = wide_console()
     systems = run(options, console)
     compared = compare(*systems)
     table(console, systems, compared)

@@ -1,4 +1,4 @@
-"""Bare pgbench, calling the statement that the API calls: what PostgreSQL can do when nothing stands before it."""
+"""Bare pgbench, with the statement that the API calls: the rate of PostgreSQL alone."""
 
 import re
 import subprocess
@@ -46,7 +46,7 @@ FAILED = re.compile(r"number of failed transactions: (\d+)")
 def pgbench(
     cluster: Cluster, folder: Path, first: int, seconds: float, clients: int, size: int, database: str = "bench"
 ) -> Slice:
-    """Activate for some seconds, `size` tickets a transaction, from the `first` on."""
+    """Activate tickets for some seconds, `size` in a transaction, beginning with number `first`."""
     script = folder / "bare.sql"
     script.write_text(ONE if size == 1 else MANY)
     variables = {"first": first, "i": 0, "clients": clients, "size": size}
@@ -58,12 +58,11 @@ def pgbench(
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
     if ran.returncode:
         raise AssertionError(ran.stderr[-2000:])
-    said = ran.stdout
-    transactions = int(_found(DONE, said))
-    mean_us = float(_found(MEAN, said)) * 1000
-    # Clients do not advance in step, so leave room behind the quickest of them.
+    transactions = int(_found(DONE, ran.stdout))
+    mean_us = float(_found(MEAN, ran.stdout)) * 1000
+    # Clients do not advance at the same speed: skip half as many again, so that the next slice finds unused tickets.
     used = int(transactions * size * 1.5) + 200 * clients * size
-    return Slice(transactions * size, seconds, mean_us, None, None, int(_found(FAILED, said)), used)
+    return Slice(transactions * size, seconds, mean_us, None, None, int(_found(FAILED, ran.stdout)), used)
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str:

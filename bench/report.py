@@ -19,18 +19,19 @@ class Ratio:
     value: float
     wanted: float
     at_most: bool = False
+    digits: int = 2
 
     def reaches(self, share: float = 1.0) -> bool:
-        """Whether it is what is wanted, or at least this share of it."""
+        """Whether the value reaches `wanted`, or at least this share of it."""
         return self.value <= self.wanted / share if self.at_most else self.value >= self.wanted * share
 
-    def told(self) -> str:
+    def text(self) -> str:
         colour, sign = "green" if self.reaches() else "red", "≤" if self.at_most else "≥"
-        return f"[{colour}]{self.name}: {self.value:.2f} (wanted {sign} {self.wanted})"
+        return f"[{colour}]{self.name}: {self.value:.{self.digits}f} (wanted {sign} {self.wanted})"
 
 
 def ratios(series: list[Series]) -> list[Ratio]:
-    """What was promised, as far as this run measured it."""
+    """The promised ratios, as far as this run measured them."""
     by_name = {one.name: one for one in series}
     found: list[Ratio] = []
     for name, scenario, base, wanted in (
@@ -89,7 +90,7 @@ def table(console: Console, series: list[Series], found: list[Ratio]) -> None:
         )
     console.print(shown)
     for ratio in found:
-        console.print(ratio.told())
+        console.print(ratio.text())
 
 
 def _ms(value: float | None) -> str:
@@ -97,7 +98,7 @@ def _ms(value: float | None) -> str:
 
 
 def plot(series: list[Series]) -> str:
-    """Bars, one a scenario, with the spread of its slices. Readable in light and dark."""
+    """A bar for each scenario, with the spread of its slices. Readable in light and dark."""
     widest = max((part.rate for one in series for part in one.slices), default=1)
     height = 30 * len(series) + 50
     parts = [
@@ -109,8 +110,8 @@ def plot(series: list[Series]) -> str:
         ),
         '<text x="10" y="22" font-weight="bold">activations (or answers) a second</text>',
     ]
-    for place, one in enumerate(series):
-        y, width = 40 + 30 * place, 430 * one.rate / widest
+    for index, one in enumerate(series):
+        y, width = 40 + 30 * index, 430 * one.rate / widest
         low, high = (430 * pick(s.rate for s in one.slices) / widest for pick in (min, max))
         kind = "bare" if one.name.startswith("bare") else "bar"
         parts += [

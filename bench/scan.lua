@@ -1,18 +1,19 @@
 -- wrk: each request scans (or verifies) the next ticket of the plan.
--- PLAN file, FIRST line, COUNT of lines, WAY card|token|verify|events, RETRY 1 with an Idempotency-Key, BASE path,
+-- PLAN file, FIRST line, COUNT of lines, WAY card|token|verify|events, IDEMPOTENCY_KEY 1 sends one, BASE path,
 -- PAUSE_MS between an answer and the next call of its connection.
--- All requests are written before the first is sent, so that the client costs as little as it can.
-local way, retry, base = os.getenv("WAY"), os.getenv("RETRY") == "1", os.getenv("BASE")
+-- All requests are built before the first is sent, so that the client uses as little CPU as possible.
+local way, base = os.getenv("WAY"), os.getenv("BASE")
+local has_idempotency_key = os.getenv("IDEMPOTENCY_KEY") == "1"
 local first, count = tonumber(os.getenv("FIRST")), tonumber(os.getenv("COUNT"))
 local requests, at = {}, 0
 
-local function written(line, n)
+local function built(line, n)
   local key, event, number, token = line:match("^(%S+) (%S+) (%S+) (%S+)")
   local headers = { Authorization = "Bearer " .. key }
   if way == "events" then return wrk.format("GET", base .. "/events", headers) end
   if way == "verify" then return wrk.format("GET", base .. "/card/verify?token=" .. token, headers) end
   headers["Content-Type"] = "application/json"
-  if retry then headers["Idempotency-Key"] = "bench-" .. n .. "-" .. number end
+  if has_idempotency_key then headers["Idempotency-Key"] = "bench-" .. n .. "-" .. number end
   local body = '{"event_id":"' .. event .. '","gate":"North 2","scanner_id":"scanner-7",'
   if way == "token" then body = body .. '"token":"' .. token .. '"}'
   else body = body .. '"card_number":"' .. number:gsub("_", " ") .. '"}' end
@@ -23,12 +24,12 @@ function init()
   local n = 0
   for line in io.lines(os.getenv("PLAN")) do
     if n >= first + count then break end
-    if n >= first then requests[#requests + 1] = written(line, n) end
+    if n >= first then requests[#requests + 1] = built(line, n) end
     n = n + 1
   end
 end
 
--- A ticket can be activated once, so running out of them must be noticed: it is refused.
+-- A ticket can be activated once. When all are used, this request is refused, so that the run counts as failed.
 local over = wrk.format("GET", base .. "/out-of-tickets")
 
 function request()

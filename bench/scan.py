@@ -1,4 +1,4 @@
-"""Scans a second, against bare PostgreSQL, in one run: every scenario in every round, one after another.
+"""Scans a second, against bare PostgreSQL, in one run: every scenario in every round, in turn.
 
 python -m bench.scan --tickets 1000000 --rounds 5 --seconds 4
 """
@@ -16,20 +16,21 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import report, world
-from bench.bare import pgbench
-from bench.engine import api, engine
+from bench import dataset, report
+from bench.console import wide_console
 from bench.measure import Series, Slice, costed, wrk
+from bench.pgbench import pgbench
+from bench.stack import api, migrated_database
 from tests.postgres import Cluster
-from tests.serving import Serving
+from tests.processes import GatepassProcess
 
-# More than any scenario uses up, so that none runs out in the middle of a slice.
+# More than any scenario uses, so that no slice runs out of tickets.
 MOST_A_SECOND = 22_000
 
 
 @dataclass
 class Scenario:
-    """What is done in a slice: `run(first ticket, seconds)`."""
+    """`run(first ticket, seconds)` measures one slice."""
 
     name: str
     run: Callable[[int, float], Slice]
@@ -37,12 +38,14 @@ class Scenario:
     subscribed: bool = False
 
 
-def scenarios(cluster: Cluster, folder: Path, plan: Path, served: list[Serving]) -> list[Scenario]:
+def scenarios(cluster: Cluster, folder: Path, plan: Path, served: list[GatepassProcess]) -> list[Scenario]:
     def bare(clients: int, size: int) -> Callable[[int, float], Slice]:
         return lambda first, seconds: pgbench(cluster, folder, first, seconds, clients, size)
 
-    def http(connections: int, way: str, *, retry: bool = True) -> Callable[[int, float], Slice]:
-        return lambda first, seconds: wrk(served, plan, first, seconds, connections, way, retry=retry)
+    def http(connections: int, way: str, *, idempotency_key: bool = True) -> Callable[[int, float], Slice]:
+        return lambda first, seconds: wrk(
+            served, plan, first, seconds, connections, way, idempotency_key=idempotency_key
+        )
 
     return [
         Scenario("bare, 1 client", bare(1, 1)),
@@ -54,7 +57,7 @@ def scenarios(cluster: Cluster, folder: Path, plan: Path, served: list[Serving])
         Scenario("scan, 256 connections", http(256, "card")),
         Scenario("scan, 64, a webhook subscribed", http(64, "card"), subscribed=True),
         Scenario("scan, 256, a webhook subscribed", http(256, "card"), subscribed=True),
-        Scenario("scan without retry key, 64", http(64, "card", retry=False)),
+        Scenario("scan, no idempotency key, 64", http(64, "card", idempotency_key=False)),
         Scenario("scan by token, 64", http(64, "token"), needs_token=True),
         Scenario("verify, 64", http(64, "verify"), needs_token=True),
         Scenario("events, 64", http(64, "events")),
@@ -63,16 +66,18 @@ def scenarios(cluster: Cluster, folder: Path, plan: Path, served: list[Serving])
 
 @dataclass
 class Run:
-    """Rounds of slices: every scenario in turn, so that what disturbs one disturbs all."""
+    """Rounds of slices: every scenario in turn, so that a disturbance reaches all of them."""
 
     options: argparse.Namespace
     console: Console
     cluster: Cluster
     url: str
-    made: world.World
-    served: list[Serving]
-    next_ticket: int = world.WITH_TOKENS
+    data: dataset.Dataset
+    served: list[GatepassProcess]
     next_token: int = 0
+
+    def __post_init__(self) -> None:
+        self.next_ticket = self.data.with_tokens
 
     def measure(self, chosen: list[Scenario]) -> list[Series]:
         series = [Series(scenario.name) for scenario in chosen]
@@ -89,17 +94,17 @@ class Run:
     def _slice(self, scenario: Scenario) -> Slice:
         seconds = self.options.seconds
         first, last = (
-            (self.next_token, world.WITH_TOKENS) if scenario.needs_token else (self.next_ticket, self.made.tickets)
+            (self.next_token, self.data.with_tokens) if scenario.needs_token else (self.next_ticket, self.data.tickets)
         )
         if first + seconds * MOST_A_SECOND > last:
-            world.reset(self.url)
-            self.next_ticket, self.next_token = world.WITH_TOKENS, 0
-            first = 0 if scenario.needs_token else world.WITH_TOKENS
+            dataset.reset(self.url)
+            self.next_ticket, self.next_token = self.data.with_tokens, 0
+            first = 0 if scenario.needs_token else self.data.with_tokens
         if self.options.checkpoint:
-            world.checkpoint(self.url)
+            dataset.checkpoint(self.url)
         pids = [process.process.pid for process in self.served]
-        # No worker runs: it is the writing of messages that is measured.
-        with world.subscribed(self.url) if scenario.subscribed else nullcontext():
+        # No worker runs: the cost of writing messages is measured, not that of sending them.
+        with dataset.subscribed(self.url) if scenario.subscribed else nullcontext():
             one = costed(lambda: scenario.run(first, seconds), pids, self.cluster)
         if scenario.needs_token:
             self.next_token += one.used
@@ -109,32 +114,34 @@ class Run:
 
 
 def run(options: argparse.Namespace, console: Console) -> list[Series]:
-    with tempfile.TemporaryDirectory() as name, engine(options.postgres) as (cluster, url):
+    with tempfile.TemporaryDirectory() as name, migrated_database(options.postgres) as (cluster, url):
         folder = Path(name)
-        made = world.load(url, folder, options.tickets, options.organizations)
-        options.processes = options.processes or best_number(console, cluster, url, made)
+        data = dataset.load(url, folder, options.tickets, options.organizations)
+        options.processes = options.processes or best_number(console, cluster, url, data)
         with api(url, options.processes) as served:
-            chosen = [s for s in scenarios(cluster, folder, made.plan, served) if _wanted(s, options.only)]
-            return Run(options, console, cluster, url, made, served).measure(chosen)
+            chosen = [s for s in scenarios(cluster, folder, data.plan, served) if _wanted(s, options.only)]
+            return Run(options, console, cluster, url, data, served).measure(chosen)
 
 
-def best_number(console: Console, cluster: Cluster, url: str, made: world.World) -> int:
-    """As many API processes as serve 256 connections best, up to the cores that there are; tried in turn."""
+def best_number(console: Console, cluster: Cluster, url: str, data: dataset.Dataset) -> int:
+    """The number of API processes that serves 256 connections best, at most one a core; measured in turn."""
     with ExitStack() as stack:
         groups = [stack.enter_context(api(url, number)) for number in range(1, (os.cpu_count() or 1) + 1)]
-        tried = [Scenario(str(len(group)), _at_256(group, made.plan)) for group in groups]
+        tried = [Scenario(str(len(group)), _at_256(group, data.plan)) for group in groups]
         served = [process for group in groups for process in group]
         trial = argparse.Namespace(rounds=3, seconds=2, checkpoint=False)
-        series = Run(trial, console, cluster, url, made, served).measure(tried)
-    world.reset(url)
+        series = Run(trial, console, cluster, url, data, served).measure(tried)
+    dataset.reset(url)
     best = max(series, key=lambda one: one.rate)
-    told = ", ".join(f"{one.name}: {one.rate:,.0f}" for one in series)
-    console.print(f"scans a second at 256 connections by number of API processes: {told}. Going on with {best.name}.")
+    rates = ", ".join(f"{one.name}: {one.rate:,.0f}" for one in series)
+    console.print(
+        f"scans a second at 256 connections by number of API processes: {rates}. The run continues with {best.name}."
+    )
     return int(best.name)
 
 
-def _at_256(served: list[Serving], plan: Path) -> Callable[[int, float], Slice]:
-    return lambda first, seconds: wrk(served, plan, first, seconds, 256, "card", retry=True)
+def _at_256(served: list[GatepassProcess], plan: Path) -> Callable[[int, float], Slice]:
+    return lambda first, seconds: wrk(served, plan, first, seconds, 256, "card")
 
 
 def _wanted(scenario: Scenario, only: str | None) -> bool:
@@ -152,13 +159,16 @@ def main() -> int:
     parser.add_argument(
         "--checkpoint", action="store_true", help="one before every slice, so that full-page images are in the figures"
     )
-    parser.add_argument("--only", help="scenarios whose name holds one of these, separated by commas")
+    parser.add_argument("--only", help="scenarios whose name contains one of these, separated by commas")
     parser.add_argument(
         "--check", type=float, metavar="SHARE", help="fail if a ratio does not reach this share of what is wanted"
     )
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     options = parser.parse_args()
-    console = Console()
+    # Half of the tickets may be kept for the scenarios with tokens.
+    if options.tickets < (least := 2 * options.seconds * MOST_A_SECOND):
+        parser.error(f"too few tickets for {options.seconds} seconds: at least {least:,}")
+    console = wide_console()
     series = run(options, console)
     ratios = report.ratios(series)
     report.table(console, series, ratios)

@@ -1,14 +1,14 @@
-"""A PostgreSQL of the bench's own, durable as in production, and the API processes in front of it."""
+"""A PostgreSQL of the bench's own, durable as in production, and the API processes that use it."""
 
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 
-from gatepass.base.vault import new_key
+from gatepass.base.encryption import new_key
 from gatepass.migrations import runner
 from tests.postgres import Cluster, free_port, start_cluster
-from tests.serving import Serving, serve
+from tests.processes import GatepassProcess, serve
 
-# Checkpoints are kept out, so that no slice pays for another's. A million tickets fit into the buffers.
+# No checkpoint runs, so that no slice pays for the writes of another. A million tickets fit into the buffers.
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "max_connections": "200",
@@ -22,8 +22,8 @@ SETTINGS = {
 
 
 @contextmanager
-def cluster_with(version: int, **different: str) -> Generator[Cluster]:
-    cluster = start_cluster(version, SETTINGS | different)
+def cluster_with(version: int, **settings: str) -> Generator[Cluster]:
+    cluster = start_cluster(version, SETTINGS | settings)
     try:
         yield cluster
     finally:
@@ -31,7 +31,7 @@ def cluster_with(version: int, **different: str) -> Generator[Cluster]:
 
 
 @contextmanager
-def engine(version: int) -> Generator[tuple[Cluster, str]]:
+def migrated_database(version: int) -> Generator[tuple[Cluster, str]]:
     with cluster_with(version) as cluster:
         url = cluster.create_database("bench")
         runner.upgrade(url)
@@ -39,12 +39,13 @@ def engine(version: int) -> Generator[tuple[Cluster, str]]:
 
 
 @contextmanager
-def api(url: str, processes: int) -> Generator[list[Serving]]:
+def api(url: str, processes: int, **settings: str) -> Generator[list[GatepassProcess]]:
     env = {
         "GATEPASS_DATABASE_URL": url,
         "GATEPASS_ENCRYPTION_KEYS": new_key(),
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_LOG_LEVEL": "warning",
+        **settings,
     }
     with ExitStack() as stack:
         started = [serve(env, free_port()) for _ in range(processes)]

@@ -1,3 +1,3 @@
 """Gatepass: one card, many tickets, each activated exactly once."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

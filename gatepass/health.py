@@ -1,18 +1,34 @@
-"""Both doors say how they are. /livez: the process answers. /readyz: so does the database, and its schema serves us.
+"""Health checks of the API and the studio.
 
-During an upgrade the database is ahead of the processes that are still to be restarted. They run on it, and say so:
-a proxy that goes by /readyz must not take them all out at once.
+/livez: the process answers. /readyz: PostgreSQL commits too, with a schema that this code can run on. /healthz: the
+same, and the letter of the cell, so that the edge sends nothing to a process of another cell.
+
+During an upgrade the database is ahead of the processes that are not restarted yet. They can run on it and are ready:
+a proxy that follows /readyz must not take them all out at once.
 """
 
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from typing import Final
+
 from fastapi import APIRouter, Request
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 from starlette.responses import JSONResponse
 
+from gatepass.base.commit_probe import DOES_NOT_ANSWER
 from gatepass.base.database import Database
-from gatepass.base.refusals import Overloaded, Unavailable
+from gatepass.base.errors import NotNow
+from gatepass.base.log import logger
 from gatepass.domain import schema
 from gatepass.migrations.head import head, is_ahead
 
+# Seconds between two checks for the metric, because nobody may be asking /readyz.
+CHECK_EVERY: Final = 5.0
+
 router = APIRouter(include_in_schema=False)
+log = logger(__name__)
 
 
 @router.get("/livez")
@@ -22,15 +38,66 @@ async def livez() -> dict[str, str]:
 
 @router.get("/readyz")
 async def readyz(request: Request) -> JSONResponse:
-    db: Database = request.app.state.db
-    try:
-        async with db.reading() as tx:
-            installed = await schema.installed(tx)
-    except (Unavailable, Overloaded):
-        return JSONResponse({"status": "unavailable", "reason": "PostgreSQL does not answer."}, 503)
-    state = request.app.state
-    # Schemas only go forward: whoever has met their own will not meet one that is older.
-    state.has_met_its_schema = installed == head() or getattr(state, "has_met_its_schema", False)
-    if not state.has_met_its_schema and not is_ahead(installed):
-        return JSONResponse({"status": "unavailable", "reason": "The database needs `gatepass migrate`."}, 503)
-    return JSONResponse({"status": "ok"})
+    return await _answer(request)
+
+
+@router.get("/healthz")
+async def healthz(request: Request) -> JSONResponse:
+    return await _answer(request, cell=request.app.state.cell)
+
+
+async def _answer(request: Request, **more: str) -> JSONResponse:
+    readiness: Readiness = request.app.state.readiness
+    reason = await readiness.trouble()
+    if reason is not None:
+        return JSONResponse({"status": "unavailable", **more, "reason": reason}, 503)
+    return JSONResponse({"status": "ok", **more})
+
+
+class Readiness(Collector):
+    """Whether this process can serve, as /readyz and as the metric `gatepass_ready`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._has_seen_its_schema = False
+        self._is_ready = False
+
+    async def trouble(self) -> str | None:
+        """Why this process cannot serve; None if it can."""
+        reason = await self._db.commits.probe.trouble() or await self._schema_trouble()
+        self._is_ready = reason is None
+        return reason
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncGenerator[None]:
+        """Keep the metric true until the block ends."""
+        watching = asyncio.create_task(self._watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.wait([watching])
+
+    def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("gatepass_ready", "1 while /readyz answers 200", int(self._is_ready))
+
+    async def _watch(self) -> None:
+        while True:
+            try:
+                await self.trouble()
+            except Exception:
+                self._is_ready = False
+                log.exception("the check of readiness failed")
+            await asyncio.sleep(CHECK_EVERY)
+
+    async def _schema_trouble(self) -> str | None:
+        # Schemas only go forward: a process that has seen its own schema will not see an older one.
+        if self._has_seen_its_schema:
+            return None
+        try:
+            async with self._db.autocommit() as tx:
+                installed = await schema.installed(tx)
+        except NotNow:
+            return DOES_NOT_ANSWER
+        self._has_seen_its_schema = installed == head()
+        return None if self._has_seen_its_schema or is_ahead(installed) else "The database needs `gatepass migrate`."

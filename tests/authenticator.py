@@ -1,4 +1,4 @@
-"""A passkey in Python: what a browser and its authenticator would send, and what a thief's would."""
+"""A passkey in Python: the answers of a browser and its authenticator, and those of an attacker."""
 
 import hashlib
 import json

@@ -9,17 +9,18 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 from pydantic import SecretStr
 
-from gatepass.api.app import Gatehouse, create_app
+from gatepass.api.app import ApiState, create_app
 from gatepass.base import log
 from gatepass.base.clock import Clock, system_clock
 from gatepass.base.database import Database
+from gatepass.base.encryption import new_key
 from gatepass.base.settings import BASE_PATH, Settings
-from gatepass.base.vault import new_key
-from gatepass.domain import upkeep
+from gatepass.domain import maintenance
 from gatepass.migrations import runner
-from tests import make
+from tests import factory
 from tests.postgres import USUAL_VERSION, Cluster, start_cluster, wanted_version
-from tests.serving import Serving, serve
+from tests.processes import GatepassProcess, serve
+from tests.server.asgi import TaskTransport
 
 log.configure("error", "json")
 hypothesis_settings.register_profile("gatepass", deadline=None, print_blob=True)
@@ -27,16 +28,16 @@ hypothesis_settings.load_profile("gatepass")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On another PostgreSQL than the usual one, only what asks it is run again."""
+    """On another PostgreSQL than the usual one, only tests that use it are run again."""
     if wanted_version() == USUAL_VERSION:
         return
-    left_out = [item for item in items if not asks_postgres(item)]
+    left_out = [item for item in items if not uses_postgres(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
 
 
-def asks_postgres(item: pytest.Item) -> bool:
-    """It asks the session's server, or one that its file starts."""
+def uses_postgres(item: pytest.Item) -> bool:
+    """Whether it uses the session's server, or one that its file starts."""
     assert isinstance(item, pytest.Function)
     return "cluster" in item.fixturenames or hasattr(item.module, start_cluster.__name__)
 
@@ -61,14 +62,14 @@ def database_url(cluster: Cluster) -> str:
 @pytest.fixture(scope="session")
 async def db(database_url: str) -> AsyncGenerator[Database]:
     database = Database(database_url, connections=16, deadline=20)
-    await upkeep.keep(database, at=make.now())
+    await maintenance.run_due(database, at=factory.now())
     yield database
     await database.close()
 
 
 @pytest.fixture
-async def house(db: Database) -> make.House:
-    return await make.house(db)
+async def tenant(db: Database) -> factory.Tenant:
+    return await factory.tenant(db)
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +84,7 @@ def settings_env(database_url: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def serving(settings_env: dict[str, str]) -> Generator[Serving]:
+def server(settings_env: dict[str, str]) -> Generator[GatepassProcess]:
     """A real `gatepass serve`."""
     from tests.postgres import free_port
 
@@ -95,22 +96,22 @@ def serving(settings_env: dict[str, str]) -> Generator[Serving]:
 @asynccontextmanager
 async def opened(
     settings: Settings, clock: Clock = system_clock
-) -> AsyncGenerator[tuple[httpx2.AsyncClient, Gatehouse]]:
+) -> AsyncGenerator[tuple[httpx2.AsyncClient, ApiState]]:
     """The application in this process, for tests that own its clock or look inside."""
     app = create_app(settings, clock)
-    gatehouse = app.house
-    gatehouse.open()
-    transport = httpx2.ASGITransport(app=app, client=("127.0.0.1", 1))
+    state = app.state
+    state.open()
+    transport = TaskTransport(app=app, client=("127.0.0.1", 1))
     async with httpx2.AsyncClient(transport=transport, base_url="http://gatepass.test" + BASE_PATH) as client:
-        yield client, gatehouse
-    await gatehouse.close()
+        yield client, state
+    await state.close()
 
 
 @pytest.fixture(scope="session")
-async def inside(database_url: str) -> AsyncGenerator[tuple[httpx2.AsyncClient, Gatehouse]]:
+async def inside(database_url: str) -> AsyncGenerator[tuple[httpx2.AsyncClient, ApiState]]:
     settings = Settings(
         database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(make.KEY)],
+        encryption_keys=[SecretStr(factory.KEY)],
         metrics_port=0,
         log_level="error",
     )

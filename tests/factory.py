@@ -1,4 +1,4 @@
-"""The one factory: organizations with keys, events, cards and tickets, made by the domain's own verbs."""
+"""A factory of organizations with keys, events, cards and tickets, made by the domain's own verbs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,9 +7,11 @@ from decimal import Decimal
 from ipaddress import ip_network
 from uuid import UUID
 
+import psycopg
+
 from gatepass.base.database import Database
+from gatepass.base.encryption import Vault, new_key
 from gatepass.base.ids import new_id
-from gatepass.base.vault import Vault, new_key
 from gatepass.domain import cards, events, keys, organizations, tickets, webhooks
 from gatepass.domain.cards import Card, CardStatus, Signer
 from gatepass.domain.events import EventStatus
@@ -27,7 +29,7 @@ def now() -> datetime:
 
 
 @dataclass
-class House:
+class Tenant:
     """An organization with one published event, one category, and verbs to fill it."""
 
     db: Database
@@ -35,6 +37,7 @@ class House:
     event_id: UUID
     category_id: UUID
     sign: Signer
+    cell: str = "a"
 
     @property
     def id(self) -> UUID:
@@ -55,7 +58,7 @@ class House:
                 "test key",
                 mode,
                 scopes or [Scope.ADMIN],
-                cell="a",
+                cell=self.cell,
                 by=BY,
                 at=now(),
                 rate_per_second=rate,
@@ -77,17 +80,17 @@ class House:
 
     async def move_card(self, card: Card, to: CardStatus) -> None:
         async with self.db.transaction() as tx:
-            await cards.move(tx, self.id, card.id, to, by=BY, at=now(), reason="test")
+            await cards.change_status(tx, self.id, card.id, to, by=BY, at=now(), reason="test")
 
     async def move_event(self, event_id: UUID, to: EventStatus) -> None:
         async with self.db.transaction() as tx:
-            await events.move(tx, self.id, event_id, to, by=BY, at=now(), reason="test")
+            await events.change_status(tx, self.id, event_id, to, by=BY, at=now(), reason="test")
 
     async def event(self, *, starts_in: timedelta = timedelta(hours=1), status: EventStatus | None = None) -> UUID:
         async with self.db.transaction() as tx:
             event_id = await _event(tx, self.id, starts_in)
             for step in _path_to(status or EventStatus.PUBLISHED):
-                await events.move(tx, self.id, event_id, step, by=BY, at=now())
+                await events.change_status(tx, self.id, event_id, step, by=BY, at=now())
         return event_id
 
     async def endpoint(self, url: str, *types: MessageType, mode: Mode = Mode.LIVE) -> tuple[UUID, str]:
@@ -102,7 +105,7 @@ class House:
     async def tell(
         self, count: int = 1, *, type: MessageType = MessageType.TICKET_ACTIVATED, about: UUID | None = None
     ) -> list[UUID]:
-        """Messages as if something had happened; their ids."""
+        """Emit messages without a cause; their ids."""
         messages = [Message(new_id(), type, {"n": n}, ordering_key=about) for n in range(count)]
         async with self.db.transaction() as tx:
             await webhooks.emit(tx, self.id, messages, at=now())
@@ -137,15 +140,34 @@ async def _event(tx: object, organization_id: UUID, starts_in: timedelta) -> UUI
     )
 
 
-async def house(db: Database, *, places: int = 100_000, card_prefix: str = "SVC") -> House:
-    """A fresh organization. Tests share a database and never meet: everything belongs to one organization."""
+async def tenant(db: Database, *, places: int = 100_000, card_prefix: str = "SVC", cell: str = "a") -> Tenant:
+    """A fresh organization. Tests share a database without conflicts: all rows belong to one organization."""
     async with db.transaction() as tx:
-        organization = await organizations.found(tx, "Harbour Nights", at=now(), card_prefix=card_prefix)
+        organization = await organizations.create(tx, "Harbour Nights", at=now(), card_prefix=card_prefix)
         await cards.rotate(tx, organization.id, VAULT, by=BY, at=now())
         sign = await cards.signer(tx, organization.id, VAULT)
         event_id = await _event(tx, organization.id, timedelta(hours=1))
         category_id = await events.add_category(
             tx, organization.id, event_id, "General", Decimal("25.50"), "EUR", places, by=BY, at=now()
         )
-        await events.move(tx, organization.id, event_id, EventStatus.PUBLISHED, by=BY, at=now())
-    return House(db, organization, event_id, category_id, sign)
+        await events.change_status(tx, organization.id, event_id, EventStatus.PUBLISHED, by=BY, at=now())
+    return Tenant(db, organization, event_id, category_id, sign, cell)
+
+
+def unused_cards(database_url: str, event_id: str, most: int) -> list[str]:
+    """The numbers of cards whose ticket for this event can be activated."""
+    with psycopg.connect(database_url) as db:
+        return [number for (number,) in db.execute(UNUSED_CARDS, [event_id, most])]
+
+
+UNUSED_CARDS = """
+    SELECT c.number
+      FROM ticket t
+      JOIN card c ON c.organization_id = t.organization_id AND c.id = t.card_id
+     WHERE t.event_id = %s
+       AND t.activated_at IS NULL
+       AND t.cancelled_at IS NULL
+       AND c.status = 'active'
+     ORDER BY c.number
+     LIMIT %s
+"""

@@ -22,7 +22,7 @@ GOES_ON = re.compile(r"^<!-- goes on from (\S+) -->$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Block:
-    """`title` is the file that the reader is told to save it as; `note` the HTML comment right before it."""
+    """`title` is the file name to save it as; `note` the HTML comment right before it."""
 
     heading: str
     language: str
@@ -33,7 +33,7 @@ class Block:
 
     @property
     def not_run(self) -> str:
-        """Why it is not run, if it is not."""
+        """The reason why it is not run; empty if it is."""
         return self.note.removeprefix(NOT_RUN) if self.note.startswith(NOT_RUN) else ""
 
     @property
@@ -43,12 +43,12 @@ class Block:
 
     @property
     def in_place_of(self) -> str:
-        """Part of the command that is stopped before this one is started."""
+        """A part of the command that is stopped before this one is started."""
         return self.note.partition(IN_PLACE_OF)[2]
 
     @property
     def printed_by(self) -> str:
-        """Part of the command, one of those that keep running, that prints this."""
+        """A part of the running command that prints this."""
         return self.note.removeprefix(PRINTED_BY) if self.note.startswith(PRINTED_BY) else ""
 
 
@@ -64,7 +64,7 @@ class Page:
 
     @property
     def goes_on_from(self) -> str:
-        """The page that its reader has followed before."""
+        """The page that comes before this one."""
         found = GOES_ON.search(self.text)
         return found[1] if found else ""
 
@@ -86,8 +86,8 @@ class Page:
                 title = TITLE.search(rest)
                 line = (token.map or [0])[0] + 1
                 yield Block(heading, language, token.content, line, title[1] if title else "", note)
-            told = NOTE.fullmatch(token.content) if token.type == "html_block" else None
-            note = told[1] if told else ""
+            found_note = NOTE.fullmatch(token.content) if token.type == "html_block" else None
+            note = found_note[1] if found_note else ""
 
     def table(self, first: str) -> list[list[str]]:
         """The rows of the table whose first column has this name, without their heads."""
@@ -106,7 +106,7 @@ class Page:
         ]  # fmt: skip
 
     def links(self) -> list[str]:
-        """Where its links and its pictures lead."""
+        """The targets of its links and pictures."""
         return [
             str(child.attrs.get("href") or child.attrs.get("src"))
             for token in self.tokens
@@ -116,7 +116,11 @@ class Page:
 
 
 def pages() -> list[Page]:
-    """Every page that readers are sent to."""
+    """Every page of the documentation."""
     names = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
-    elsewhere = ["README.md", "sdk/README.md", "deploy/README.md"]
+    elsewhere = [
+        "README.md",
+        "sdk/README.md",
+        *(str(path.relative_to(ROOT)) for path in (ROOT / "deploy").rglob("*.md")),
+    ]
     return [Page.of(name) for name in [*names, *elsewhere] if (ROOT / name).exists()]

@@ -1,11 +1,11 @@
-"""Small pictures, made byte by byte. The PNG is a whole one, which browsers show; of the others only the head is."""
+"""Small pictures, made byte by byte. The PNG is complete, and browsers show it; the others have only a head."""
 
 import struct
 import zlib
 
 
 def png(width: int, height: int, *, padding: int | None = None, colour: tuple[int, int, int] = (63, 94, 251)) -> bytes:
-    """A gradient. With `padding` a chunk of so many bytes is added, or, for 0, an empty one."""
+    """A gradient. With `padding` a chunk of that many bytes is added; 0 adds an empty one."""
     rows = bytearray()
     for y in range(height):
         shade = bytes(int(part * (1 - 0.6 * y / height)) for part in colour)
@@ -22,7 +22,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 
 
 def jpeg(width: int, height: int) -> bytes:
-    """Progressive, with what a camera puts before the frame."""
+    """Progressive, with the segments that a camera writes before the frame."""
     app0 = b"\xff\xe0" + struct.pack(">H", 16) + b"JFIF\x00\x01\x02\x00\x00\x01\x00\x01\x00\x00"
     exif = b"\xff\xe1" + struct.pack(">H", 2 + 40) + b"Exif\x00\x00" + b"\xff\xc0" * 17
     frame = b"\xff\xff\xc2" + struct.pack(">HBHHB", 17, 8, height, width, 3) + b"\x01\x22\x00\x02\x11\x01\x03\x11\x01"

@@ -25,7 +25,7 @@ SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "max_connections": "200",
     "shared_buffers": "256MB",
-    # A machine that loses power is not among these tests; a process that is killed is.
+    # The tests kill processes; none cuts the power of the machine.
     "fsync": "off",
     "autovacuum_naptime": "5s",
 }
@@ -51,6 +51,8 @@ class Cluster:
     port: int
     user: str | None
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    # For its programs, and for those that it calls itself.
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
@@ -63,6 +65,7 @@ class Cluster:
             user=self.user,
             group=self.user,
             extra_groups=[] if self.user else None,
+            env={**os.environ, **self.environment},
             cwd="/",
         )
 
@@ -79,7 +82,7 @@ class Cluster:
         return [postmaster, *map(int, children)]
 
     def signal(self, number: signal.Signals) -> list[int]:
-        """Send a signal to all of it, the postmaster first; who got it."""
+        """Send a signal to all of its processes, the postmaster first; their pids."""
         reached = self.processes()
         for pid in reached:
             with contextlib.suppress(ProcessLookupError):
@@ -87,13 +90,13 @@ class Cluster:
         return reached
 
     def kill(self) -> None:
-        """As a power cut would: no goodbye. It can be started again when this returns."""
-        # The postmaster stands still first, so that it starts nobody behind our back.
+        """Kill all processes at once, as a power cut would. It can be started again when this returns."""
+        # The postmaster is stopped first, so that it starts no other process meanwhile.
         os.kill(self.processes()[0], signal.SIGSTOP)
         for pid in self.signal(signal.SIGKILL):
             while is_running(pid):
                 time.sleep(0.005)
-        # Where nobody buries the dead at once, PostgreSQL would take the postmaster's zombie for another server.
+        # While the postmaster is a zombie, PostgreSQL would take it for another server.
         for lock in (self.folder / "data" / "postmaster.pid", self.folder / f".s.PGSQL.{self.port}.lock"):
             lock.unlink()
 
@@ -102,7 +105,7 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def create_database(self, name: str) -> str:
-        """An empty one. A module whose tests are spread over processes may come back to its own name."""
+        """An empty database. A module may ask for the same name again when its tests run in several processes."""
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')  # pyright: ignore[reportArgumentType, reportCallIssue]
             connection.execute(f'CREATE DATABASE "{name}"')  # pyright: ignore[reportArgumentType, reportCallIssue]
@@ -117,8 +120,24 @@ def is_running(pid: int) -> bool:
 
 
 def start_cluster(version: int | None = None, settings: Mapping[str, str] | None = None) -> Cluster:
-    """Make a server and start it; `settings` stand above SETTINGS."""
-    binaries = BINARIES[version or wanted_version()]
+    """Make a server and start it; `settings` override SETTINGS."""
+    cluster = _new(BINARIES[version or wanted_version()], settings or {})
+    data = str(cluster.folder / "data")
+    cluster.run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+    cluster.start()
+    return cluster
+
+
+def start_standby(primary: Cluster, name: str) -> Cluster:
+    """A standby that follows this server under this name (its application_name)."""
+    cluster = _new(primary.binaries, primary.settings)
+    source = f"host=127.0.0.1 port={primary.port} user=postgres application_name={name}"
+    cluster.run("pg_basebackup", "-d", source, "-D", str(cluster.folder / "data"), "-R", "-c", "fast", "--no-sync")
+    cluster.start()
+    return cluster
+
+
+def _new(binaries: Path, settings: Mapping[str, str]) -> Cluster:
     folder = Path(tempfile.mkdtemp(prefix="gatepass-postgres-"))
     user = None
     if os.geteuid() == 0:
@@ -126,7 +145,4 @@ def start_cluster(version: int | None = None, settings: Mapping[str, str] | None
         wheel.ensure_user_exists(user)
         wheel.ensure_prefix_permissions(binaries / "postgres")
         os.chown(folder, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
-    cluster = Cluster(folder, binaries, free_port(), user, settings or {})
-    cluster.run("initdb", "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
-    cluster.start()
-    return cluster
+    return Cluster(folder, binaries, free_port(), user, settings)

@@ -1,7 +1,8 @@
-"""Real `gatepass serve` and `gatepass worker` processes, and a small client for them."""
+"""Real `gatepass serve` and `gatepass worker` processes, and a small client for them; servers of others."""
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,12 +17,13 @@ from gatepass.base.settings import BASE_PATH
 
 # A busy machine needs this long; an idle one two seconds.
 READY_WITHIN = 90.0
+LISTENS_WITHIN = 20.0
 PROGRAM = str(Path(sys.executable).with_name("gatepass"))
 
 
 @dataclass
-class Serving:
-    """One process. `lines` is all that it has printed and logged."""
+class GatepassProcess:
+    """One process. `lines` is its output and its log."""
 
     process: subprocess.Popen[str]
     port: int = 0
@@ -52,9 +54,19 @@ class Serving:
         self._ended(10)
 
     def stop(self) -> int:
-        """Ask it to stop, as an operator does; its exit code."""
+        """Send SIGTERM; its exit code."""
         self.process.terminate()
         return self._ended(20)
+
+    def wait_for_line(self, text: str) -> str:
+        """The first line of its output with this text."""
+        deadline = time.monotonic() + READY_WITHIN
+        while time.monotonic() < deadline and self.is_alive():
+            for line in list(self.lines):
+                if text in line:
+                    return line
+            time.sleep(0.02)
+        raise AssertionError(f"{text!r} was not printed:\n" + "".join(self.lines))
 
     def _ended(self, within: float) -> int:
         code = self.process.wait(within)
@@ -69,19 +81,19 @@ class Serving:
             self.lines.append(line)
 
 
-def launch(environment: dict[str, str], port: int, *options: str) -> Serving:
+def launch(environment: dict[str, str], port: int, *options: str) -> GatepassProcess:
     """Start `gatepass serve` on this port, without waiting for it."""
     environment = {"GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}", **environment}
-    return Serving(
+    return GatepassProcess(
         _start(environment, "serve", "--port", str(port), *options),
         port,
         metrics_port=int(environment.get("GATEPASS_METRICS_PORT", "0")),
     )
 
 
-def launch_worker(environment: dict[str, str]) -> Serving:
-    """Start `gatepass worker`, without waiting for it; what it is told before it is there waits in PostgreSQL."""
-    return Serving(_start({"GATEPASS_WORKER_METRICS_PORT": "0", **environment}, "worker"))
+def launch_worker(environment: dict[str, str]) -> GatepassProcess:
+    """Start `gatepass worker`, without waiting for it: its work waits in PostgreSQL."""
+    return GatepassProcess(_start({"GATEPASS_WORKER_METRICS_PORT": "0", **environment}, "worker"))
 
 
 def _start(environment: dict[str, str], *command: str) -> subprocess.Popen[str]:
@@ -94,32 +106,50 @@ def _start(environment: dict[str, str], *command: str) -> subprocess.Popen[str]:
     )
 
 
+def memory(server: GatepassProcess) -> float:
+    """Megabytes that the process has in memory."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
 def gatepass(environment: dict[str, str], *arguments: str) -> str:
-    """What a command that ends prints."""
+    """The output of a command that ends."""
     return subprocess.run(
         [PROGRAM, *arguments], env={**os.environ, **environment}, check=True, capture_output=True, text=True
     ).stdout
 
 
-def serve(environment: dict[str, str], port: int, *options: str) -> Serving:
+def serve(environment: dict[str, str], port: int, *options: str) -> GatepassProcess:
     """Start `gatepass serve` on this port and wait until it is ready."""
-    serving = launch(environment, port, *options)
+    server = launch(environment, port, *options)
     try:
-        wait_until_ready(serving)
+        wait_until_ready(server)
     except BaseException:
-        serving.kill()
+        server.kill()
         raise
-    return serving
+    return server
 
 
-def wait_until_ready(serving: Serving) -> None:
+def wait_until_ready(server: GatepassProcess) -> None:
     deadline = time.monotonic() + READY_WITHIN
     while time.monotonic() < deadline:
-        if not serving.is_alive():
-            raise AssertionError("gatepass serve ended:\n" + "".join(serving.lines))
+        if not server.is_alive():
+            raise AssertionError("gatepass serve ended:\n" + "".join(server.lines))
         try:
-            if httpx2.get(f"{serving.url}/readyz").status_code == 200:
+            if httpx2.get(f"{server.url}/readyz").status_code == 200:
                 return
         except httpx2.TransportError:
             time.sleep(0.05)
-    raise AssertionError("gatepass serve was not ready in time:\n" + "".join(serving.lines))
+    raise AssertionError("gatepass serve was not ready in time:\n" + "".join(server.lines))
+
+
+def wait_until_listening(process: subprocess.Popen[bytes], port: int) -> None:
+    """For a server of others, at a loopback port. It is killed if it does not come up."""
+    deadline = time.monotonic() + LISTENS_WITHIN
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as connection:
+            if connection.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    process.kill()
+    raise AssertionError(f"{process.args!r} does not listen; is its port taken?")

@@ -1,10 +1,4 @@
-"""Receivers of webhooks for the tests: one in this process that can be told how to behave, and one of its own for load.
-
-    python -m tests.receivers --port 0 --tls CERT KEY --log FILE
-
-prints its port, answers each message, and counts them: `GET /count` tells. With `--log` it writes a line for each
-message before it answers, `evt_id attempt delivery time`, by a write of its own, so that a kill loses none.
-"""
+"""Receivers of webhooks: one in this process with a behaviour that tests choose, and `load_receiver` as a process."""
 
 import asyncio
 import json
@@ -29,9 +23,7 @@ from typing import Any
 
 import trustme
 
-from tests.quick_receiver import main
-
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 
 class Authority:
@@ -56,7 +48,7 @@ class Authority:
         return self._ca.issue_cert(*names)
 
     def server(self, *names: str) -> ssl.SSLContext:
-        """For a server of these names; by default of those on loopback."""
+        """For a server with these names; by default for one on loopback."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         if names:
             self.issue(*names).configure_cert(context)
@@ -88,13 +80,13 @@ class Received:
         return json.loads(self.body)
 
 
-# What a message is answered with: a status, or something that writes bytes (and may hang, or break off).
+# The answer to a message: a status, or a function that writes bytes (and may hang, or break off).
 Behaviour = Callable[[Received, asyncio.StreamWriter], Awaitable[None]]
 Answer = int | Behaviour
 
 
 class Receiver:
-    """Keeps what arrives and answers with what it was given, one for each message, then with `otherwise`."""
+    """Keeps every message and answers with `answers`, one for each message, then with `otherwise`."""
 
     def __init__(self, answers: Sequence[Answer] = (), otherwise: Answer = 200) -> None:
         self.answers: deque[Answer] = deque(answers)
@@ -109,13 +101,13 @@ class Receiver:
     def url(self, path: str = "/hook", host: str = "127.0.0.1") -> str:
         return f"{self.scheme}://{host}:{self.port}{path}"
 
-    async def wait(self, count: int, seconds: float = PATIENCE) -> list[Received]:
-        """All messages, once there are so many."""
+    async def wait(self, count: int, seconds: float = TIMEOUT) -> list[Received]:
+        """Wait for `count` messages; all of them."""
         await self.wait_for(lambda: len(self.messages) >= count, seconds)
         return list(self.messages)
 
-    async def wait_for(self, predicate: Callable[[], bool], seconds: float = PATIENCE) -> None:
-        """Until it holds; asked after each message and each connection."""
+    async def wait_for(self, predicate: Callable[[], bool], seconds: float = TIMEOUT) -> None:
+        """Wait until it holds; checked after each message and each connection."""
         async with asyncio.timeout(seconds), self._changed:
             await self._changed.wait_for(predicate)
 
@@ -139,7 +131,7 @@ class Receiver:
             writer.transport.abort()
 
     async def close(self) -> None:
-        """Break off what still hangs."""
+        """Cancel the answers that still hang."""
         for task in list(self._tasks):
             task.cancel()
         while self._tasks:
@@ -159,7 +151,7 @@ async def receiving(
     host: str = "127.0.0.1",
     port: int = 0,
 ) -> AsyncGenerator[Receiver]:
-    """A receiver in this loop, on http or with TLS."""
+    """A receiver in this event loop, on HTTP or with TLS."""
     receiver = Receiver(answers, otherwise)
     server = await asyncio.start_server(receiver.serve, host, port, ssl=tls)
     receiver.port = server.sockets[0].getsockname()[1]
@@ -212,7 +204,7 @@ async def reset(_received: Received, writer: asyncio.StreamWriter) -> None:
 
 @dataclass
 class ReceiverProcess:
-    """A receiver of its own process, for load and for tests that kill."""
+    """A receiver in a process of its own, for load and for tests that kill."""
 
     process: subprocess.Popen[str]
     port: int
@@ -225,7 +217,7 @@ class ReceiverProcess:
 
     def count(self) -> int:
         context = self.tls.client() if self.tls else None
-        with urllib.request.urlopen(self.url.replace("/hook", "/count"), context=context, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(self.url.replace("/hook", "/count"), context=context, timeout=TIMEOUT) as answer:
             return int(answer.read())
 
     def received(self) -> list[tuple[str, int, str, float]]:
@@ -246,7 +238,7 @@ def receiver_process(
     *, tls: Authority | None = None, log: Path | None = None, port: int = 0, options: Sequence[str] = ()
 ) -> Generator[ReceiverProcess]:
     """`options` are those of the command line: --status, --delay, --hang."""
-    command = [sys.executable, "-m", "tests.receivers", "--port", str(port), *options]
+    command = [sys.executable, "-m", "tests.load_receiver", "--port", str(port), *options]
     command += ["--tls", tls.cert, tls.key] if tls else []
     command += ["--log", str(log)] if log else []
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1])
@@ -256,7 +248,3 @@ def receiver_process(
         yield receiver
     finally:
         receiver.stop()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Sealed secrets to make and to look at: signing keys by the dozen, endpoints in every state."""
+"""Rows with sealed secrets: many signing keys, and endpoints in every state."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,10 +7,10 @@ from uuid import UUID
 from nacl.signing import SigningKey
 
 from gatepass.base.database import Database
+from gatepass.base.encryption import Vault
 from gatepass.base.ids import new_id
-from gatepass.base.vault import Vault
 from gatepass.domain import organizations
-from tests import make
+from tests import factory
 
 SECRET: Final = b"whsec_the_secret"
 NEW_SECRET: Final = b"whsec_the_new_secret"
@@ -18,7 +18,7 @@ NEW_SECRET: Final = b"whsec_the_new_secret"
 
 @dataclass(frozen=True)
 class Boxes:
-    """What an endpoint's row holds."""
+    """The sealed secrets in an endpoint's row."""
 
     secret: bytes
     new_secret: bytes | None
@@ -26,7 +26,7 @@ class Boxes:
 
 async def organization(db: Database) -> UUID:
     async with db.transaction() as tx:
-        return (await organizations.found(tx, "Test", at=make.now())).id
+        return (await organizations.create(tx, "Test", at=factory.now())).id
 
 
 async def signing_keys(db: Database, organization_id: UUID, vault: Vault, count: int) -> list[UUID]:
@@ -37,7 +37,7 @@ async def signing_keys(db: Database, organization_id: UUID, vault: Vault, count:
             id,
             bytes(key.verify_key),
             vault.seal(bytes(key), f"signing_key {organization_id} {id}"),
-            make.now(),
+            factory.now(),
         )
         for id, key in made
     ]
@@ -68,14 +68,14 @@ async def delete(db: Database, endpoint_id: UUID) -> None:
 
 
 async def boxes(db: Database, endpoint_id: UUID) -> Boxes:
-    async with db.reading() as tx:
+    async with db.autocommit() as tx:
         found = await tx.one(Boxes, BOXES, endpoint_id)
     assert found is not None
     return found
 
 
 def context(organization_id: UUID, endpoint_id: UUID) -> str:
-    """Written out here: if the code ever seals with another text, what was sealed before does not open."""
+    """Written out here: if the code ever seals with another text, older secrets do not open."""
     return f"webhook_endpoint {organization_id} {endpoint_id}"
 
 

@@ -1,4 +1,4 @@
-"""How far the longest tests go: a part of the way in CI, all of it with `GATEPASS_FULL=1` (`make full`)."""
+"""The size of the longest tests: short in CI, full with `GATEPASS_FULL=1` (`make full`)."""
 
 import os
 from typing import TypeVar

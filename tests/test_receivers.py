@@ -1,17 +1,17 @@
-"""The receiver that has a process of its own: what it says that it received is what was sent to it."""
+"""The receiver in a process of its own: its log is what was sent to it."""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
-from gatepass.base.wire_name import ATTEMPT_HEADER, DELIVERY_HEADER
+from gatepass.base.wire_constants import ATTEMPT_HEADER, DELIVERY_HEADER
 from gatepass.worker.sender import Sender
 from tests.receivers import authority, receiver_process
 
 
 @pytest.mark.parametrize("tls", [False, True])
-async def test_what_it_received_is_on_disk_before_it_answers(tls: bool, tmp_path: Path) -> None:
+async def test_a_message_is_on_disk_before_it_is_answered(tls: bool, tmp_path: Path) -> None:
     log = tmp_path / "received"
     sender = Sender(allow_private=True, tls=authority().client())
     with receiver_process(tls=authority() if tls else None, log=log) as receiver:

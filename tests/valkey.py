@@ -1,20 +1,18 @@
-"""A real Valkey or Redis for the tests, on a loopback port of its own, keeping nothing on disk."""
+"""A real Valkey or Redis for the tests, on a loopback port of its own, with nothing on disk."""
 
 import shutil
-import socket
 import subprocess
-import time
 from dataclasses import dataclass, field
 
 from tests.postgres import free_port
+from tests.processes import wait_until_listening
 
-UP_WITHIN = 20.0
 PASSWORD = "open-sesame"
 
 
 @dataclass
 class Valkey:
-    """One server. Killed and started again it has the same port and remembers nothing."""
+    """One server. When it is killed and started again, it has the same port and no data."""
 
     port: int = field(default_factory=free_port)
 
@@ -34,17 +32,9 @@ class Valkey:
             stdout=subprocess.DEVNULL,
             cwd="/",
         )
-        deadline = time.monotonic() + UP_WITHIN
-        while not self._listens():
-            assert self.process.poll() is None, "the server ended; is its port taken?"
-            assert time.monotonic() < deadline, "the server is not up in time"
-            time.sleep(0.02)
+        wait_until_listening(self.process, self.port)
 
     def kill(self) -> None:
-        """As a power cut would: no goodbye."""
+        """End it at once, as a power cut would."""
         self.process.kill()
         self.process.wait(10)
-
-    def _listens(self) -> bool:
-        with socket.socket() as connection:
-            return connection.connect_ex(("127.0.0.1", self.port)) == 0

@@ -1,6 +1,6 @@
-"""Make the synchronous client of the asynchronous one: `python tools/sdk_sync.py [--check]`.
+"""Generate the synchronous client from the asynchronous one: `python tools/sdk_sync.py [--check]`.
 
-The asynchronous client is the only one that is written by hand. What is replaced here is all that differs.
+Only the asynchronous client is written by hand. The replacements in this file are all that differs.
 """
 
 import re
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 SDK = Path(__file__).parents[1] / "sdk" / "gatepass_sdk"
-NOTE = "# Made of {source} by `make sdk-sync`. Change that one.\n"
+NOTE = "# Generated from {source} by `make sdk-sync`. Change that file.\n"
 WORDS = {
     "AsyncIterator": "Iterator",
     "__aiter__": "__iter__",
@@ -23,8 +23,8 @@ WORDS = {
 TOKEN = re.compile(r"\b(async |await )?(\w+)\b")
 
 
-def synchronous(text: str) -> str:
-    """Without `async` and `await`, and with the names of the other kind."""
+def to_synchronous(text: str) -> str:
+    """The source without `async` and `await`, and with the synchronous names."""
 
     def replaced(found: re.Match[str]) -> str:
         word = found[2]
@@ -33,12 +33,12 @@ def synchronous(text: str) -> str:
     return TOKEN.sub(replaced, text)
 
 
-def made() -> dict[Path, str]:
+def generated() -> dict[Path, str]:
     """Every file of the synchronous client, as it should be."""
     files: dict[Path, str] = {}
     for source in sorted((SDK / "_async").glob("*.py")):
         note = NOTE.format(source=f"_async/{source.name}")
-        body = '"""The synchronous client."""\n' if source.name == "__init__.py" else synchronous(source.read_text())
+        body = '"""The synchronous client."""\n' if source.name == "__init__.py" else to_synchronous(source.read_text())
         files[SDK / "_sync" / source.name] = _formatted(note + body)
     return files
 
@@ -46,14 +46,14 @@ def made() -> dict[Path, str]:
 def _formatted(text: str) -> str:
     ruff = [str(Path(sys.executable).with_name("ruff"))]
     ordered = subprocess.run(
-        [*ruff, "check", "-q", "--select", "I", "--fix", "--stdin-filename", str(SDK / "made.py"), "-"],
+        [*ruff, "check", "-q", "--select", "I", "--fix", "--stdin-filename", str(SDK / "generated.py"), "-"],
         input=text,
         check=True,
         capture_output=True,
         text=True,
     ).stdout
     return subprocess.run(
-        [*ruff, "format", "-q", "--stdin-filename", str(SDK / "made.py"), "-"],
+        [*ruff, "format", "-q", "--stdin-filename", str(SDK / "generated.py"), "-"],
         input=ordered,
         check=True,
         capture_output=True,
@@ -62,12 +62,12 @@ def _formatted(text: str) -> str:
 
 
 def main() -> int:
-    files = made()
+    files = generated()
     drifted = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     extra = [path for path in (SDK / "_sync").glob("*.py") if path not in files]
     if "--check" in sys.argv:
         for path in drifted + extra:
-            print(f"{path.relative_to(SDK)} is not what _async makes it: run `make sdk-sync`.")
+            print(f"{path.relative_to(SDK)} differs from its source in _async: run `make sdk-sync`.")
         return 1 if drifted or extra else 0
     for path in extra:
         path.unlink()

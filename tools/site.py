@@ -1,4 +1,4 @@
-"""`make docs`: the site in site/, each page as Markdown beside it, and `llms.txt` for readers that are machines."""
+"""`make docs`: the site in site/, each page also as Markdown, and `llms.txt` for language models."""
 
 import re
 import shutil
@@ -15,15 +15,15 @@ SITE: Final = ROOT / "site"
 CONFIG: Final = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
 HEADING: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-# A paragraph of text: no heading, comment, list, table, picture or code.
+# A paragraph of text: not a heading, comment, list, table, picture or code.
 PARAGRAPH: Final = re.compile(r"(?:^|\n\n)([A-Za-z`\[*][^\n]*(?:\n[^\n]+)*)")
 SENTENCE: Final = re.compile(r"(.+?[.?])(?:\s|$)")
-# Of a paragraph that is longer, the first sentence has to do.
+# A longer paragraph is reduced to its first sentence.
 LONGEST: Final = 300
 
 
 def build() -> None:
-    """Fail on a link or an anchor that leads nowhere."""
+    """Fail on a broken link or anchor."""
     subprocess.run([Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean"], cwd=ROOT, check=True)
     for page in pages():
         shutil.copy(DOCS / page, SITE / page)
@@ -32,13 +32,13 @@ def build() -> None:
 
 
 def pages() -> list[str]:
-    """Every page, those in the navigation first and in its order."""
+    """Every page: first those of the navigation, in its order, then the others."""
     named = [page for _, some in sections() for page in some]
     return [*named, *sorted({str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")} - set(named))]
 
 
 def sections() -> list[tuple[str, list[str]]]:
-    """The navigation: headings, each with its pages. What stands alone comes under the first."""
+    """The navigation: headings, each with its pages. Pages without a heading come under the first."""
     found: list[tuple[str, list[str]]] = [("Begin here", [])]
     for entry in CONFIG["nav"]:
         ((name, inside),) = entry.items()
@@ -71,7 +71,7 @@ def line(page: str) -> str:
 
 
 def summary(text: str) -> str:
-    """What the page says of itself."""
+    """The first paragraph of the page."""
     paragraph = PARAGRAPH.search(HEADING.sub("", text, count=1))
     plain = " ".join(LINK.sub(r"\1", paragraph[1]).split()) if paragraph else ""
     found = SENTENCE.match(plain) if len(plain) > LONGEST else None

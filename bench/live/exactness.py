@@ -1,4 +1,4 @@
-"""Are doors exact, and how soon do they show a scan?"""
+"""Is the live page exact, and how soon does it show a scan?"""
 
 import asyncio
 import subprocess
@@ -10,7 +10,7 @@ from statistics import quantiles
 
 import psycopg
 
-from bench.doors.estate import BY, PAUSE_MS, Estate, all_show
+from bench.live.stack import BY, PAUSE_MS, Stack, wait_until_all_show
 from gatepass.base.database import Database
 from gatepass.domain import tickets
 
@@ -26,43 +26,43 @@ class Exactness:
     messages_a_second: float
 
 
-def exactness(made: Estate, doors: int, seconds: int) -> Exactness:
-    """Scans at an offered rate: doors against the table meanwhile, at the end, and across undoing and cancelling."""
-    with made.screens(doors) as shown:
-        before = made.activated()
+def exactness(stack: Stack, screens: int, seconds: int) -> Exactness:
+    """Compare the page with the table while scans run at an offered rate, after them, and after some are undone."""
+    with stack.screens(screens) as log:
+        before = stack.activated()
         began = time.time()
-        checking = subprocess.Popen(
-            [sys.executable, "-m", "bench.doors.comparing", made.url, str(made.organization_id), str(made.event_id),
-             str(seconds)], stdout=subprocess.PIPE, text=True,
+        reader = subprocess.Popen(
+            [sys.executable, "-m", "bench.live.snapshot_reader", stack.url, str(stack.organization_id),
+             str(stack.event_id), str(seconds)], stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
-        one = made.scan(seconds, pause_ms=PAUSE_MS)
+        one = stack.scan(seconds, pause_ms=PAUSE_MS)
         assert one.failed == 0, f"{one.failed} scans were refused"
-        compared = int(checking.communicate(timeout=60)[0])
-        all_show(made, shown)
-        after = made.activated()
+        compared = int(reader.communicate(timeout=60)[0])
+        wait_until_all_show(stack, log)
+        after = stack.activated()
         assert after - before >= one.done
-        lines = [line for line in shown.lines() if line[1] >= began]
-        delays = _delays(made, lines, before)
-        asyncio.run(_take_back(made))
-        settled = all_show(made, shown)
-        assert made.activated() == after - 2 * TAKEN_BACK
+        lines = [line for line in log.lines() if line[1] >= began]
+        delays = _delays(stack, lines, before)
+        asyncio.run(_undo_and_cancel(stack))
+        settled = wait_until_all_show(stack, log)
+        assert stack.activated() == after - 2 * EACH
     cuts = quantiles(delays, n=100)
     return Exactness(
-        one.rate, compared, settled, cuts[49], cuts[98], max(delays), len(lines) / doors / (lines[-1][1] - began)
+        one.rate, compared, settled, cuts[49], cuts[98], max(delays), len(lines) / screens / (lines[-1][1] - began)
     )
 
 
-def _delays(made: Estate, lines: list[tuple[int, float, int]], before: int) -> list[float]:
-    """For each scan and screen: from the time in its row, a little before its commit, until it was in the figure."""
-    with psycopg.connect(made.url) as connection:
-        rows = connection.execute(TIMES, (made.organization_id, made.event_id, before)).fetchall()
+def _delays(stack: Stack, lines: list[tuple[int, float, int]], before: int) -> list[float]:
+    """For each scan and screen: milliseconds from the time in its row, just before the commit, to the shown figure."""
+    with psycopg.connect(stack.url) as connection:
+        rows = connection.execute(TIMES, (stack.organization_id, stack.event_id, before)).fetchall()
     times = [row[0] for row in rows]
     found: list[float] = []
     for screen in {line[0] for line in lines}:
-        place = 0
+        index = 0
         for _, at, activated in (line for line in lines if line[0] == screen):
-            found += [1000 * (at - scanned) for scanned in times[place : activated - before]]
-            place = max(place, activated - before)
+            found += [1000 * (at - scanned) for scanned in times[index : activated - before]]
+            index = max(index, activated - before)
     return found
 
 
@@ -74,7 +74,8 @@ TIMES = """
     OFFSET %s
 """
 
-TAKEN_BACK = 25
+# Activations that are undone, and as many activated tickets that are cancelled.
+EACH = 25
 SOME = """
     SELECT id FROM ticket
      WHERE organization_id = %s AND event_id = %s AND activated_at IS NOT NULL AND cancelled_at IS NULL
@@ -82,13 +83,13 @@ SOME = """
 """
 
 
-async def _take_back(made: Estate) -> None:
+async def _undo_and_cancel(stack: Stack) -> None:
     """Undo some activations and cancel some activated tickets."""
-    with psycopg.connect(made.url) as connection:
-        found = connection.execute(SOME, (made.organization_id, made.event_id, 2 * TAKEN_BACK)).fetchall()
-    db = Database(made.url)
-    for place, (ticket_id,) in enumerate(found):
-        verb = tickets.cancel if place % 2 else tickets.undo_activation
+    with psycopg.connect(stack.url) as connection:
+        found = connection.execute(SOME, (stack.organization_id, stack.event_id, 2 * EACH)).fetchall()
+    db = Database(stack.url)
+    for index, (ticket_id,) in enumerate(found):
+        verb = tickets.cancel if index % 2 else tickets.undo_activation
         async with db.transaction() as tx:
-            await verb(tx, made.organization_id, ticket_id, by=BY, at=datetime.now(UTC), reason="bench")
+            await verb(tx, stack.organization_id, ticket_id, by=BY, at=datetime.now(UTC), reason="bench")
     await db.close()

@@ -1,6 +1,6 @@
-"""Screens that show a live door, for the bench: each reads its stream and writes down what it shows, and when.
+"""Screens with the live page of an event: each reads its stream and prints the figure that it shows, and when.
 
-python -m bench.doors.screens URL COOKIE COUNT > shown.txt        a line for each change: screen, Unix time, activated
+python -m bench.live.screens URL COOKIE COUNT > shown.txt        a line for each change: screen, Unix time, activated
 """
 
 import asyncio
@@ -9,20 +9,20 @@ import sys
 import time
 from urllib.parse import urlsplit
 
-from gatepass.studio import cookies
+from gatepass.studio.web import cookies
 
 SHOWN = re.compile(rb'data-figure=\\"activated\\">([0-9,]+)<')
 LARGEST_MESSAGE = 2**20
 
 
 async def screen(number: int, url: str, cookie: str) -> None:
-    place = urlsplit(url)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port, limit=LARGEST_MESSAGE)
-    lines = (f"GET {place.path} HTTP/1.1", f"Host: {place.netloc}", f"Cookie: {cookies.SESSION}={cookie}", "", "")
+    target = urlsplit(url)
+    reader, writer = await asyncio.open_connection(target.hostname, target.port, limit=LARGEST_MESSAGE)
+    lines = (f"GET {target.path} HTTP/1.1", f"Host: {target.netloc}", f"Cookie: {cookies.SESSION}={cookie}", "", "")
     writer.write("\r\n".join(lines).encode())
     status = await reader.readline()
     if b" 200 " not in status:
-        sys.exit(f"a door did not open: {status.decode()}")
+        sys.exit(f"a stream did not open: {status.decode()}")
     while line := await reader.readline():
         found = SHOWN.search(line)
         if found:

@@ -1,33 +1,33 @@
-"""What do open doors cost the gates?"""
+"""How much do open live pages slow scans?"""
 
 from statistics import median
 
-from bench.doors.estate import Estate, all_show
+from bench.live.stack import Stack, wait_until_all_show
 from bench.measure import Series
 from bench.report import Ratio
 
-WITHOUT, WITH = "no door", "ten doors"
+WITHOUT, WITH = "no screen", "with screens"
 
 
-def speed(made: Estate, doors: int, rounds: int, seconds: int) -> list[Series]:
-    """As many scans as go through, with doors open and without, in turn."""
+def speed(stack: Stack, screens: int, rounds: int, seconds: int) -> list[Series]:
+    """The highest rate of scans, with open screens and without, in turn."""
     series = {WITHOUT: Series(WITHOUT), WITH: Series(WITH)}
     for turn in range(rounds):
         for name in (WITHOUT, WITH) if turn % 2 else (WITH, WITHOUT):
             if name == WITHOUT:
-                series[name].slices.append(made.scan(seconds))
+                series[name].slices.append(stack.scan(seconds))
                 continue
-            with made.screens(doors) as shown:
-                series[name].slices.append(made.scan(seconds))
-                all_show(made, shown)
+            with stack.screens(screens) as log:
+                series[name].slices.append(stack.scan(seconds))
+                wait_until_all_show(stack, log)
     return list(series.values())
 
 
 def ratio(series: list[Series]) -> Ratio:
-    """Round by round, because the machine may be busy with something else."""
+    """The median of the rounds' ratios, because other work may disturb a round."""
     without, among = (one.slices for one in series)
     return Ratio(
-        "scans with ten doors / without",
+        "scans with screens / without",
         median(b.rate / a.rate for a, b in zip(without, among, strict=True)),
         0.9,
     )

@@ -1,4 +1,4 @@
-"""What doors are measured on: a database with one large event, an API process, a studio process, and screens."""
+"""The stack under measurement: a database with one large event, an API process, a studio process, and screens."""
 
 import asyncio
 import subprocess
@@ -14,28 +14,28 @@ from uuid import UUID
 
 import psycopg
 
-from bench import world
-from bench.engine import engine
+from bench import dataset
 from bench.measure import Slice, costed, wrk
+from bench.stack import migrated_database
 from gatepass.base.database import Database
+from gatepass.base.encryption import new_key
 from gatepass.base.ids import new_id
-from gatepass.base.vault import new_key
 from gatepass.domain import staff
 from gatepass.domain.staff import Role
 from tests.postgres import Cluster, free_port
-from tests.serving import Serving, serve
+from tests.processes import GatepassProcess, serve
 
 BY = "bench"
 CONNECTIONS = 64
-# More than one process here does, so that no slice runs out of tickets.
-ROOM = 9_000
-# Each connection scans, waits so long, and scans again: some 2,000 a second where a scan takes little.
+# More scans than one API process answers, so that no slice runs out of tickets.
+TICKETS_A_SECOND = 9_000
+# Each connection scans, waits this long, and scans again: some 2,000 scans a second if a scan takes a few milliseconds.
 PAUSE_MS = 25
 
 
 @dataclass
-class Estate:
-    """A database with one large event, an API process, a studio process, and somebody signed in."""
+class Stack:
+    """A database with one large event, an API process, a studio process, and an owner's session cookie."""
 
     cluster: Cluster
     url: str
@@ -43,21 +43,21 @@ class Estate:
     organization_id: UUID
     event_id: UUID
     cookie: str
-    api: Serving
-    studio: Serving
+    api: GatepassProcess
+    studio: GatepassProcess
     next_ticket: int = 0
 
     @property
     def stream(self) -> str:
-        return f"{self.studio.url}/studio/live/events/{self.event_id}/door/stream"
+        return f"{self.studio.url}/studio/live/events/{self.event_id}/live/stream"
 
     def scan(self, seconds: int, *, pause_ms: int = 0) -> Slice:
-        """Scan for so long, each ticket once."""
+        """Scan for this long, each ticket once."""
         first = self.next_ticket
-        self.next_ticket += seconds * ROOM
+        self.next_ticket += seconds * TICKETS_A_SECOND
         return costed(
-            lambda: wrk([self.api], self.plan, first, seconds, CONNECTIONS, "card", retry=True, room=ROOM,
-                        pause_ms=pause_ms),
+            lambda: wrk([self.api], self.plan, first, seconds, CONNECTIONS, "card",
+                        tickets_a_second=TICKETS_A_SECOND, pause_ms=pause_ms),
             [self.api.process.pid, self.studio.process.pid],
             self.cluster,
         )  # fmt: skip
@@ -68,15 +68,15 @@ class Estate:
         return number
 
     @contextmanager
-    def screens(self, count: int) -> Generator["Shown"]:
-        """So many screens with the door on them, in a process of their own."""
+    def screens(self, count: int) -> Generator["ScreenLog"]:
+        """Screens with the live page, in a process of their own."""
         with tempfile.NamedTemporaryFile("w+") as file:
-            command = [sys.executable, "-m", "bench.doors.screens", self.stream, self.cookie, str(count)]
+            command = [sys.executable, "-m", "bench.live.screens", self.stream, self.cookie, str(count)]
             with subprocess.Popen(command, stdout=file) as process:
                 try:
-                    shown = Shown(Path(file.name), count)
-                    shown.until(lambda: len(shown.last()) == count, "the doors did not open")
-                    yield shown
+                    log = ScreenLog(Path(file.name), count)
+                    log.wait_until(lambda: len(log.last()) == count, "the screens did not open")
+                    yield log
                 finally:
                     process.terminate()
 
@@ -88,8 +88,8 @@ ACTIVATED = """
 
 
 @dataclass
-class Shown:
-    """What the screens have shown so far."""
+class ScreenLog:
+    """The figures that the screens have shown so far."""
 
     file: Path
     screens: int
@@ -101,10 +101,10 @@ class Shown:
     def last(self) -> dict[int, int]:
         return {screen: activated for screen, _, activated in self.lines()}
 
-    def until(self, is_so: Callable[[], bool], complaint: str, within: float = 30) -> float:
-        """Wait; how long it took."""
+    def wait_until(self, holds: Callable[[], bool], complaint: str, within: float = 30) -> float:
+        """Returns the seconds that it took."""
         began = time.monotonic()
-        while not is_so():
+        while not holds():
             if time.monotonic() - began > within:
                 raise AssertionError(f"{complaint}: {self.last()}")
             time.sleep(0.1)
@@ -112,12 +112,12 @@ class Shown:
 
 
 @contextmanager
-def estate(postgres: int, count: int) -> Generator[Estate]:
-    with tempfile.TemporaryDirectory() as name, engine(postgres) as (cluster, url):
-        made = world.load(url, Path(name), count, 1)
+def running_stack(postgres: int, count: int) -> Generator[Stack]:
+    with tempfile.TemporaryDirectory() as name, migrated_database(postgres) as (cluster, url):
+        data = dataset.load(url, Path(name), count, 1)
         with psycopg.connect(url) as connection:
             ((organization_id, event_id),) = connection.execute("SELECT organization_id, id FROM event").fetchall()
-        cookie = asyncio.run(_signed_in(url, organization_id))
+        cookie = asyncio.run(_session(url, organization_id))
         env = {
             "GATEPASS_DATABASE_URL": url,
             "GATEPASS_ENCRYPTION_KEYS": new_key(),
@@ -127,13 +127,13 @@ def estate(postgres: int, count: int) -> Generator[Estate]:
         api = serve(env, free_port(), "--only", "api")
         studio = serve({**env, "GATEPASS_METRICS_PORT": str(free_port())}, free_port(), "--only", "studio")
         try:
-            yield Estate(cluster, url, made.plan, organization_id, event_id, cookie, api, studio)
+            yield Stack(cluster, url, data.plan, organization_id, event_id, cookie, api, studio)
         finally:
             api.stop()
             studio.stop()
 
 
-async def _signed_in(url: str, organization_id: UUID) -> str:
+async def _session(url: str, organization_id: UUID) -> str:
     db = Database(url)
     cookie = await signed_in(db, organization_id)
     await db.close()
@@ -141,7 +141,7 @@ async def _signed_in(url: str, organization_id: UUID) -> str:
 
 
 async def signed_in(db: Database, organization_id: UUID) -> str:
-    """The cookie of an owner."""
+    """The session cookie of a new owner."""
     at = datetime.now(UTC)
     async with db.transaction() as tx:
         person = await staff.enrol(tx, f"{new_id()}@example.org", "Bench", at=at)
@@ -149,9 +149,9 @@ async def signed_in(db: Database, organization_id: UUID) -> str:
         return await staff.begin(tx, person.id, at=at, address=None, browser="bench")
 
 
-def all_show(made: Estate, shown: Shown) -> float:
-    """Wait until every screen shows what the table holds, where the last scans may still be committed; how long."""
-    return shown.until(
-        lambda: set(shown.last().values()) == {made.activated()} and len(shown.last()) == shown.screens,
-        "the doors do not show what the table holds",
+def wait_until_all_show(stack: Stack, log: ScreenLog) -> float:
+    """Wait until every screen shows the count of the table; the last scans may still commit. Returns the seconds."""
+    return log.wait_until(
+        lambda: set(log.last().values()) == {stack.activated()} and len(log.last()) == log.screens,
+        "the screens do not show the count of the table",
     )

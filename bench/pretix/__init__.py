@@ -1,4 +1,4 @@
-"""pretix, as its own documentation runs it: what `bench.peer` compares Gatepass with.
+"""pretix, as its own documentation runs it, for `bench.peer` to compare Gatepass with.
 
-pretix is under the AGPL. We run it, in a venv and processes of its own, and carry none of its code.
+pretix is under the AGPL. We run it in its own venv and its own processes, and distribute none of its code.
 """

@@ -1,7 +1,7 @@
-"""A fixed number of calls over a few connections, each answer waited for: for a system too slow for `wrk`.
+"""A fixed number of calls over a few connections, for a system that is too slow for `wrk`.
 
-`wrk` leaves the calls that are under way when its time is up: too many of a few hundred. And gunicorn's plain
-workers close the connection after each answer, so each call here opens its own.
+`wrk` drops the calls that are open when its time is up: too many of a few hundred. gunicorn's plain workers close the
+connection after each answer, so each call here opens a new one.
 """
 
 import json
@@ -33,7 +33,7 @@ class Answer:
 
 
 @dataclass
-class Volley:
+class Calls:
     answers: list[Answer]
     seconds: float
     wanted: int
@@ -53,15 +53,15 @@ class Volley:
         return Slice(count, self.seconds, fmean(times), at[49], at[98], len(self.refused()), count)
 
 
-def volley(port: int, calls: Sequence[Call], connections: int, wanted: int) -> Volley:
-    """Make the calls, as many at a time as there are connections; `wanted` is the status of a good answer."""
+def make_calls(port: int, calls: Sequence[Call], connections: int, wanted: int) -> Calls:
+    """Make the calls, at most `connections` at a time; `wanted` is the status of a good answer."""
     started = time.perf_counter()
     with ThreadPoolExecutor(connections) as pool:
-        answers = list(pool.map(partial(_made, port), calls))
-    return Volley(answers, time.perf_counter() - started, wanted)
+        answers = list(pool.map(partial(_make, port), calls))
+    return Calls(answers, time.perf_counter() - started, wanted)
 
 
-def _made(port: int, call: Call) -> Answer:
+def _make(port: int, call: Call) -> Answer:
     started = time.perf_counter()
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:

@@ -1,4 +1,4 @@
-"""pretix in a venv of its own, and its database: migrated once, kept as a dump, filled anew in every run."""
+"""pretix in its own venv, and its database: migrated once, kept as a dump, filled in every run."""
 
 import json
 import os
@@ -20,8 +20,8 @@ SEED = Path(__file__).with_name("seed.py")
 
 
 @dataclass
-class Known:
-    """What a scanner knows; the tickets' secrets are in scattered order."""
+class Scanner:
+    """The configuration of a scanner. The tickets' secrets are in scattered order."""
 
     organizer: str
     checkin_list: int
@@ -29,40 +29,40 @@ class Known:
     secrets: list[str]
 
 
-def install(kept: Path) -> Path:
-    """Make the venv, or find it as it should be; its folder of programs."""
-    venv = kept / "pretix-venv"
+def install(results: Path) -> Path:
+    """Make the venv, or update the one of an earlier run. Returns its folder of programs."""
+    venv = results / "pretix-venv"
     _run(["uv", "venv", "-q", "--allow-existing", "--python", "3.11", str(venv)])
     _run(["uv", "pip", "install", "-q", "--compile-bytecode", "--python", str(venv / "bin" / "python"), *PACKAGES])
     return venv / "bin"
 
 
-def migrate(cluster: Cluster, kept: Path, programs: Path, env: Mapping[str, str]) -> str:
-    """Make the empty database. pretix takes minutes to migrate, so the outcome is kept for the next run."""
+def migrate(cluster: Cluster, results: Path, programs: Path, env: Mapping[str, str]) -> str:
+    """Make the empty database. pretix takes minutes to migrate, so a dump is kept for the next run."""
     url = cluster.create_database(DATABASE)
     with psycopg.connect(url) as connection:
         major = connection.info.server_version // 10_000
-    dump = kept / f"pretix-{VERSION}-postgres-{major}.dump"
+    dump = results / f"pretix-{VERSION}-postgres-{major}.dump"
     if dump.exists():
         _run([str(cluster.binaries / "pg_restore"), "--no-owner", "-d", url, str(dump)])
         return url
     _run([str(programs / "python"), "-m", "pretix", "migrate"], env)
-    half = dump.with_suffix(".half")
-    _run([str(cluster.binaries / "pg_dump"), "-Fc", "-f", str(half), url])
-    half.rename(dump)
+    partial = dump.with_suffix(".partial")
+    _run([str(cluster.binaries / "pg_dump"), "-Fc", "-f", str(partial), url])
+    partial.rename(dump)
     return url
 
 
-def fill(url: str, programs: Path, env: Mapping[str, str], count: int) -> Known:
+def fill(url: str, programs: Path, env: Mapping[str, str], count: int) -> Scanner:
     with tempfile.TemporaryDirectory() as name:
-        file = Path(name) / "known.json"
-        # -P: else the folder of seed.py, which is called pretix, would be searched first.
+        file = Path(name) / "scanner.json"
+        # -P: without it Python would search the folder of seed.py first, which is named pretix too.
         _run([str(programs / "python"), "-P", str(SEED), str(count), str(file)], env)
-        known = Known(**json.loads(file.read_text()))
+        scanner = Scanner(**json.loads(file.read_text()))
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
-    random.shuffle(known.secrets)
-    return known
+    random.shuffle(scanner.secrets)
+    return scanner
 
 
 def _run(command: list[str], env: Mapping[str, str] | None = None) -> None:

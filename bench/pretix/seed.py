@@ -1,8 +1,8 @@
-"""Fill an empty pretix: an event under way, its check-in list, a scanner, and paid tickets.
+"""Fill an empty pretix: an event that has begun, its check-in list, a scanner, and paid tickets.
 
-This runs in pretix's own venv: python seed.py COUNT FILE. The file gets, as JSON, what a scanner has to know.
+This runs in pretix's own venv: python seed.py COUNT FILE. It writes a scanner's configuration to the file, as JSON.
 """
-# Django has to be set up before a model can be imported, and ours is not the venv that has either.
+# Django must be set up before a model is imported. Our own venv has neither Django nor pretix.
 # ruff: noqa: E402
 # pyright: basic, reportMissingImports=false
 
@@ -31,7 +31,7 @@ PRICE = Decimal(25)
 
 
 def seed(count: int) -> dict[str, Any]:
-    """All of it; the organizer, the list, the scanner's token and the tickets' secrets."""
+    """Returns the organizer, the list, the scanner's token and the tickets' secrets."""
     organizer = Organizer.objects.create(name="Bench", slug="bench")
     event = open_event(organizer)
     gate_list = event.checkin_lists.create(name="Main gate", all_products=True)
@@ -73,7 +73,7 @@ def enrol_scanner(organizer: Any) -> Any:
 
 
 def sell(event: Any, serials: range) -> list[str]:
-    """One paid order a ticket; the tickets' secrets."""
+    """Make one paid order for each ticket. Returns the tickets' secrets."""
     channel = event.organizer.sales_channels.get(identifier="web")
     orders = Order.objects.bulk_create([order(event, channel, serial) for serial in serials])
     OrderPayment.objects.bulk_create([payment(each) for each in orders])
@@ -127,5 +127,5 @@ def ticket(paid: Any, item: Any, serial: int) -> Any:
 
 if __name__ == "__main__":
     with scopes_disabled():
-        known = seed(int(sys.argv[1]))
-    Path(sys.argv[2]).write_text(json.dumps(known))
+        scanner = seed(int(sys.argv[1]))
+    Path(sys.argv[2]).write_text(json.dumps(scanner))

@@ -1,4 +1,4 @@
-"""pretix running: gunicorn, a Celery worker and Redis, before a database that is already filled."""
+"""pretix running: gunicorn, a Celery worker and Redis, on a database that is already filled."""
 
 import contextlib
 import os
@@ -16,11 +16,11 @@ import psycopg
 import redis
 
 from bench.measure import Slice
-from bench.pretix.installed import DATABASE, Known
-from bench.pretix.volley import Call, Volley, volley
+from bench.pretix.client import Call, Calls, make_calls
+from bench.pretix.install import DATABASE, Scanner
 from tests.postgres import Cluster, free_port
 
-# One a core of the machine that the wanted ratios were set on. The documentation's recycling of workers is left out.
+# One for each core of the machine on which the wanted ratios were set. pretix's recycling of workers is left out.
 WORKERS = 2
 READY_WITHIN = 90.0
 # A task leaves the queue when a worker takes it, not when it is done.
@@ -50,8 +50,8 @@ broker=redis://127.0.0.1:{redis_port}/2
 
 
 @dataclass
-class Home:
-    """Where pretix lives: a folder for its files and logs, and its ports."""
+class Instance:
+    """A folder for the files and logs of pretix, and its ports."""
 
     folder: Path
     port: int
@@ -62,112 +62,115 @@ class Home:
         return {"PRETIX_CONFIG_FILE": str(self.folder / "pretix.cfg")}
 
 
-def settle(kept: Path, cluster: Cluster) -> Home:
-    """Write down for pretix where everything is. Its logs stay in the folder when the run is over."""
-    folder = kept / "pretix"
+def configure(results: Path, cluster: Cluster) -> Instance:
+    """Write pretix's configuration file. Its logs stay in the folder after the run."""
+    folder = results / "pretix"
     folder.mkdir(exist_ok=True)
-    home = Home(folder, free_port(), free_port())
+    instance = Instance(folder, free_port(), free_port())
     config = CONFIG.format(
-        folder=folder, port=home.port, redis_port=home.redis_port, postgres_port=cluster.port, database=DATABASE
+        folder=folder, port=instance.port, redis_port=instance.redis_port, postgres_port=cluster.port, database=DATABASE
     )
     (folder / "pretix.cfg").write_text(config)
-    return home
+    return instance
 
 
 @dataclass
 class Pretix:
-    home: Home
+    instance: Instance
     url: str
-    known: Known
+    scanner: Scanner
     parts: Mapping[str, subprocess.Popen[bytes]]
     unused: Iterator[str]
     scanned: int = 0
 
     def processes(self, part: str) -> Callable[[], Sequence[int]]:
         root = self.parts[part].pid
-        return lambda: list(family(root))
+        return lambda: list(process_tree(root))
 
     def scan(self, count: int, connections: int) -> Slice:
-        """Redeem tickets that were not redeemed before, and wait until Celery is done with what followed."""
+        """Redeem tickets that were not redeemed before, and wait until Celery has done all its tasks."""
         return self._redeem(count, connections).slice()
 
     def warm(self, count: int, connections: int) -> None:
         self._redeem(count, connections).require_all()
 
-    def _redeem(self, count: int, connections: int) -> Volley:
+    def _redeem(self, count: int, connections: int) -> Calls:
         calls = [self._call(secret) for secret in islice(self.unused, count)]
-        done = volley(self.home.port, calls, connections, wanted=201)
+        done = make_calls(self.instance.port, calls, connections, wanted=201)
         self._wait_until_idle()
         self.scanned += len(calls)
         return done
 
     def _call(self, secret: str) -> Call:
-        """What pretix's own scanner sends; the nonce makes a repeated call harmless, as an Idempotency-Key does."""
+        """The call of pretix's own scanner. The nonce makes a repeated call harmless, as an Idempotency-Key does."""
         return Call(
-            f"/api/v1/organizers/{self.known.organizer}/checkinrpc/redeem/",
-            {"Authorization": f"Device {self.known.token}"},
+            f"/api/v1/organizers/{self.scanner.organizer}/checkinrpc/redeem/",
+            {"Authorization": f"Device {self.scanner.token}"},
             {
                 "secret": secret,
                 "source_type": "barcode",
                 "type": "entry",
-                "lists": [self.known.checkin_list],
+                "lists": [self.scanner.checkin_list],
                 "nonce": uuid4().hex,
             },
         )
 
     def _wait_until_idle(self) -> None:
-        with redis.Redis(port=self.home.redis_port, db=2) as broker:
+        with redis.Redis(port=self.instance.redis_port, db=2) as broker:
             wait_for(lambda: not any(broker.scan_iter(_type="list")) and not broker.exists("unacked"), "Celery")
         time.sleep(LAST_TASK)
 
     def redeemed(self) -> int:
-        """How many tickets the database says were let in."""
+        """The number of redeemed tickets in the database."""
         with psycopg.connect(self.url) as connection:
             row = connection.execute("SELECT count(DISTINCT position_id) FROM pretixbase_checkin WHERE successful")
             return row.fetchall()[0][0]
 
 
 @contextmanager
-def redis_server(home: Home) -> Generator[subprocess.Popen[bytes]]:
-    """Redis, which pretix needs even to be filled. It keeps nothing on disk: less than an operator would ask of it."""
+def redis_server(instance: Instance) -> Generator[subprocess.Popen[bytes]]:
+    """Redis, which pretix needs even while it is filled. It saves nothing to disk: less work than in production."""
     command = [
         "redis-server",
         "--port",
-        str(home.redis_port),
+        str(instance.redis_port),
         "--bind",
         "127.0.0.1",
         "--save",
         "",
         "--dir",
-        str(home.folder),
+        str(instance.folder),
     ]
-    with started("redis", command, home) as process:
-        wait_for(lambda: _pongs(home.redis_port), "Redis")
+    with running_process("redis", command, instance) as process:
+        wait_for(lambda: _redis_answers(instance.redis_port), "Redis")
         yield process
 
 
 @contextmanager
-def running(home: Home, store: subprocess.Popen[bytes], programs: Path, url: str, known: Known) -> Generator[Pretix]:
+def running_pretix(
+    instance: Instance, store: subprocess.Popen[bytes], programs: Path, url: str, scanner: Scanner
+) -> Generator[Pretix]:
     """Start gunicorn and Celery as the documentation does; Redis already runs."""
     commands = {
         "gunicorn": [
-            str(programs / "gunicorn"), "pretix.wsgi", "--workers", str(WORKERS), "--bind", f"127.0.0.1:{home.port}",
+            str(programs / "gunicorn"), "pretix.wsgi", "--workers", str(WORKERS),
+            "--bind", f"127.0.0.1:{instance.port}",
         ],
         "celery": [str(programs / "celery"), "-A", "pretix.celery_app", "worker", "-l", "info"],
     }  # fmt: skip
     with ExitStack() as stack:
         parts = {"redis": store}
         for name, command in commands.items():
-            parts[name] = stack.enter_context(started(name, command, home))
-        wait_for(lambda: _is_healthy(home.port), "pretix")
-        yield Pretix(home, url, known, parts, iter(known.secrets))
+            parts[name] = stack.enter_context(running_process(name, command, instance))
+        wait_for(lambda: _is_healthy(instance.port), "pretix")
+        yield Pretix(instance, url, scanner, parts, iter(scanner.secrets))
 
 
 @contextmanager
-def started(name: str, command: list[str], home: Home) -> Generator[subprocess.Popen[bytes]]:
-    with (home.folder / f"{name}.log").open("wb") as log:
+def running_process(name: str, command: list[str], instance: Instance) -> Generator[subprocess.Popen[bytes]]:
+    with (instance.folder / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(
-            command, env={**os.environ, **home.env}, cwd=home.folder, stdout=log, stderr=subprocess.STDOUT
+            command, env={**os.environ, **instance.env}, cwd=instance.folder, stdout=log, stderr=subprocess.STDOUT
         )
         try:
             yield process
@@ -180,24 +183,24 @@ def started(name: str, command: list[str], home: Home) -> Generator[subprocess.P
                 process.wait()
 
 
-def family(pid: int) -> Iterator[int]:
-    """A process and all that came from it."""
+def process_tree(pid: int) -> Iterator[int]:
+    """A process and all its descendants."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in children.read_text().split():
-                yield from family(int(child))
+                yield from process_tree(int(child))
 
 
-def wait_for(is_so: Callable[[], bool], what: str) -> None:
+def wait_for(holds: Callable[[], bool], name: str) -> None:
     deadline = time.monotonic() + READY_WITHIN
-    while not is_so():
+    while not holds():
         if time.monotonic() > deadline:
-            raise AssertionError(f"{what} was not ready in time: see its log in bench/results/pretix")
+            raise AssertionError(f"{name} was not ready in time: see its log in bench/results/pretix")
         time.sleep(0.05)
 
 
-def _pongs(port: int) -> bool:
+def _redis_answers(port: int) -> bool:
     try:
         with redis.Redis(port=port) as store:
             return bool(store.ping())

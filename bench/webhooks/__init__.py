@@ -1,1 +1,1 @@
-"""What delivering webhooks costs, how soon they come, and what one bad receiver does to the others."""
+"""The speed, cost and latency of webhook deliveries, and the effect of bad receivers on good ones."""

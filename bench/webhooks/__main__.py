@@ -1,4 +1,4 @@
-"""Webhooks: how many a second, how soon, and what bad receivers and old retries do to it. Ratios inside one run.
+"""Webhooks: deliveries a second, latency, and the effect of bad receivers and of a backlog. Ratios inside one run.
 
 python -m bench.webhooks                     # all, at full size
 python -m bench.webhooks --short --check 0.6 # as CI runs it
@@ -16,67 +16,68 @@ from typing import Any
 from rich.console import Console
 
 from bench import report
-from bench.engine import engine
+from bench.console import wide_console
 from bench.report import Ratio
-from bench.webhooks import backlog, draining, fairness, promptness, sending
-from bench.webhooks.estate import Estate
+from bench.stack import migrated_database
+from bench.webhooks import backlog, drain, fairness, latency, throughput
 from bench.webhooks.receipts import Latency
+from bench.webhooks.stack import Stack
 
-Part = Callable[[Estate, argparse.Namespace, Console], tuple[list[Ratio], Any]]
+Part = Callable[[Stack, argparse.Namespace, Console], tuple[list[Ratio], Any]]
 
 
-def speed(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+def _speed(stack: Stack, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
     rounds, seconds = (2, 2.0) if options.short else (5, 5.0)
-    found = sending.measure(
-        estate, rounds=rounds, seconds=seconds, messages=12_000 + int(seconds * 6_000), endpoints=(1, 16)
+    found = throughput.measure(
+        stack, rounds=rounds, seconds=seconds, messages=12_000 + int(seconds * 6_000), endpoints=(1, 16)
     )
-    ratios = sending.ratios(found)
+    ratios = throughput.ratios(found)
     report.table(console, found, ratios)
     return ratios, [asdict(one) for one in found]
 
 
-def drain(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
-    done = draining.measure(estate, messages=20_000 if options.short else 1_000_000)
-    console.print(done.told())
+def _drain(stack: Stack, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+    done = drain.measure(stack, messages=20_000 if options.short else 1_000_000)
+    console.print(done.text())
     ratios = [
-        Ratio("delivered / told", done.delivered / done.messages, 1.0),
+        Ratio("delivered / emitted", done.delivered / done.messages, 1.0),
         Ratio("rate of the last tenth / of the first", done.tenths[-1] / done.tenths[0], 0.8),
     ]
-    return _told(console, ratios), asdict(done)
+    return _show_ratios(console, ratios), asdict(done)
 
 
-def prompt(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
-    found = promptness.measure(estate, seconds=5 if options.short else 30)
-    return _latencies(console, "500 scans a second", found, promptness.ratios(found)), [asdict(one) for one in found]
+def _prompt(stack: Stack, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+    found = latency.measure(stack, seconds=5 if options.short else 30)
+    return show_latencies(console, "500 scans a second", found, latency.ratios(found)), [asdict(one) for one in found]
 
 
-def fair(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+def _fair(stack: Stack, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
     rounds, alone, beside = (1, 5.0, 8.0) if options.short else (3, 15.0, 30.0)
-    found = fairness.measure(estate, rounds=rounds, alone=alone, beside=beside, crowd=not options.short)
+    found = fairness.measure(stack, rounds=rounds, alone=alone, beside=beside, crowd=not options.short)
     title = "the healthy endpoint, from commit to receipt"
-    return _latencies(console, title, found, fairness.ratios(found)), [asdict(one) for one in found]
+    return show_latencies(console, title, found, fairness.ratios(found)), [asdict(one) for one in found]
 
 
-def pile(estate: Estate, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
-    rounds, seconds, size = (1, 5.0, 50_000) if options.short else (3, 15.0, backlog.PILE)
-    found = backlog.measure(estate, rounds=rounds, seconds=seconds, pile=size)
-    return _latencies(console, "beside old retries", found, backlog.ratios(found)), [asdict(one) for one in found]
+def _backlog(stack: Stack, options: argparse.Namespace, console: Console) -> tuple[list[Ratio], Any]:
+    rounds, seconds, size = (1, 5.0, 50_000) if options.short else (3, 15.0, backlog.BACKLOG)
+    found = backlog.measure(stack, rounds=rounds, seconds=seconds, backlog=size)
+    return show_latencies(console, "beside old retries", found, backlog.ratios(found)), [asdict(one) for one in found]
 
 
-PARTS: dict[str, Part] = {"speed": speed, "drain": drain, "prompt": prompt, "fair": fair, "backlog": pile}
+PARTS: dict[str, Part] = {"speed": _speed, "drain": _drain, "prompt": _prompt, "fair": _fair, "backlog": _backlog}
 
 
-def _latencies(console: Console, title: str, found: list[Latency], ratios: list[Ratio]) -> list[Ratio]:
+def show_latencies(console: Console, title: str, found: list[Latency], ratios: list[Ratio]) -> list[Ratio]:
     table = report.empty_table(title, "", "messages", "p50 ms", "p99 ms", "most ms")
     for one in found:
         table.add_row(one.name, f"{one.count:,}", f"{one.p50:.1f}", f"{one.p99:.1f}", f"{one.most:.1f}")
     console.print(table)
-    return _told(console, ratios)
+    return _show_ratios(console, ratios)
 
 
-def _told(console: Console, ratios: list[Ratio]) -> list[Ratio]:
+def _show_ratios(console: Console, ratios: list[Ratio]) -> list[Ratio]:
     for ratio in ratios:
-        console.print(ratio.told())
+        console.print(ratio.text())
     return ratios
 
 
@@ -90,14 +91,14 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     options = parser.parse_args()
-    console, ratios, figures = Console(width=max(Console().width, 140)), list[Ratio](), dict[str, Any]()
+    console, ratios, figures = wide_console(), list[Ratio](), dict[str, Any]()
     began = time.monotonic()
-    with engine(options.postgres) as (cluster, url):
-        estate = Estate(cluster, url)
-        estate.prepare()
+    with migrated_database(options.postgres) as (cluster, url):
+        stack = Stack(cluster, url)
+        stack.prepare()
         for name in options.only.split(","):
             console.rule(f"{name} (at {time.monotonic() - began:.0f} s)")
-            found, figures[name] = PARTS[name](estate, options, console)
+            found, figures[name] = PARTS[name](stack, options, console)
             ratios += found
     options.out.mkdir(parents=True, exist_ok=True)
     figures["ratios"] = {one.name: one.value for one in ratios}

@@ -1,8 +1,8 @@
-"""The bare loop: posts the same bytes and headers to one URL, 64 at a time, until it is told to stop.
+"""The bare loop: posts the same bytes and headers to one URL, 64 at a time, until it is killed.
 
-    python -m bench.webhooks.bare URL AUTHORITY
+    python -m bench.webhooks.bare_client URL AUTHORITY
 
-What any sender in Python could do at best that uses this client: no queue, no signatures, nothing recorded.
+It is the upper bound of a Python sender with this HTTP client: no queue, no signatures, nothing recorded.
 """
 
 import asyncio

@@ -1,11 +1,11 @@
-"""A great many deliveries, sent until none is left: as fast at the end as at the beginning, and all recorded."""
+"""A million deliveries, sent until none is left: as fast at the end as at the beginning, and all recorded."""
 
 import time
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, LiteralString
 
-from bench.webhooks.estate import Estate, numbered, until
+from bench.webhooks.stack import Stack, numbered_urls, wait_until
 from tests.receivers import ReceiverProcess, receiver_process
 
 ENDPOINTS = 16
@@ -28,7 +28,7 @@ class Drain:
     def rate(self) -> float:
         return self.messages / self.seconds
 
-    def told(self) -> str:
+    def text(self) -> str:
         return (
             f"{self.messages:,} deliveries in {self.seconds:.0f} s, {self.rate:,.0f} a second; by tenths: "
             f"{', '.join(f'{rate:,.0f}' for rate in self.tenths)}. Delivered at the first attempt: {self.delivered:,}; "
@@ -36,23 +36,23 @@ class Drain:
         )
 
 
-def measure(estate: Estate, *, messages: int) -> Drain:
-    with receiver_process(tls=estate.authority) as receiver:
-        estate.empty()
-        estate.tell(estate.found(*numbered(receiver.url, ENDPOINTS)), messages // ENDPOINTS)
+def measure(stack: Stack, *, messages: int) -> Drain:
+    with receiver_process(tls=stack.authority) as receiver:
+        stack.clear()
+        stack.emit(stack.add_organization(*numbered_urls(receiver.url, ENDPOINTS)), messages // ENDPOINTS)
         wanted = messages // ENDPOINTS * ENDPOINTS
-        (full_size,) = _row(estate, "SELECT pg_total_relation_size('webhook_queue')")
-        with estate.working():
+        (full_size,) = _row(stack, "SELECT pg_total_relation_size('webhook_queue')")
+        with stack.running_worker():
             marks = [(receiver.count(), time.monotonic())]
             marks += [_reached(receiver, wanted * tenth // 10, every=messages / 1e6) for tenth in range(1, 11)]
-            until(lambda: not estate.waiting())
-        delivered, left, empty_size = _row(estate, DONE)
+            wait_until(lambda: not stack.waiting())
+        delivered, left, empty_size = _row(stack, DONE)
         rates = [(last[0] - first[0]) / (last[1] - first[1]) for first, last in pairwise(marks)]
         return Drain(wanted, marks[-1][1] - marks[0][1], rates, delivered, left, full_size, empty_size)
 
 
 def _reached(receiver: ReceiverProcess, wanted: int, *, every: float) -> tuple[int, float]:
-    """The first look that finds so many received, and when. Looking costs a connection."""
+    """The first count that reaches `wanted`, and its time. Each count costs a connection."""
     deadline = time.monotonic() + PATIENCE
     while (count := receiver.count()) < wanted:
         if time.monotonic() > deadline:
@@ -61,8 +61,8 @@ def _reached(receiver: ReceiverProcess, wanted: int, *, every: float) -> tuple[i
     return count, time.monotonic()
 
 
-def _row(estate: Estate, text: LiteralString) -> tuple[Any, ...]:
-    with estate.connect() as connection:
+def _row(stack: Stack, text: LiteralString) -> tuple[Any, ...]:
+    with stack.connect() as connection:
         return connection.execute(text).fetchall()[0]
 
 

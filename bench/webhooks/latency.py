@@ -1,4 +1,4 @@
-"""How soon a message of a real scan is with its receiver, at 500 scans a second."""
+"""The time from a real scan to the receipt of its message, at 500 scans a second."""
 
 import asyncio
 import tempfile
@@ -10,14 +10,14 @@ from uuid import UUID
 import aiohttp
 import uvloop
 
-from bench import world
-from bench.engine import api
+from bench import dataset
 from bench.report import Ratio
-from bench.webhooks.estate import Estate, until
+from bench.stack import api
 from bench.webhooks.receipts import Latency, latency, taken
+from bench.webhooks.stack import Stack, wait_until
 from gatepass.base.settings import BASE_PATH
+from tests.processes import GatepassProcess
 from tests.receivers import receiver_process
-from tests.serving import Serving
 
 A_SECOND = 500
 P50_MS, P99_MS = 60.0, 300.0
@@ -25,23 +25,23 @@ P50_MS, P99_MS = 60.0, 300.0
 WARM = 500
 
 
-def measure(estate: Estate, *, seconds: float) -> list[Latency]:
+def measure(stack: Stack, *, seconds: float) -> list[Latency]:
     count = WARM + int(A_SECOND * seconds)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        estate.empty()
-        made = world.load(estate.url, folder, count, 1)
+        stack.clear()
+        data = dataset.load(stack.url, folder, count, 1)
         with (
-            receiver_process(tls=estate.authority, log=folder / "received") as receiver,
-            api(estate.url, 1) as served,
-            estate.working(),
+            receiver_process(tls=stack.authority, log=folder / "received") as receiver,
+            api(stack.url, 1) as served,
+            stack.running_worker(),
         ):
-            lines = [line.split() for line in made.plan.read_text().splitlines()]
-            organization_id = _organization(estate, lines[0][1])
-            estate.subscribe(organization_id, receiver.url)
+            lines = [line.split() for line in data.plan.read_text().splitlines()]
+            organization_id = _organization(stack, lines[0][1])
+            stack.subscribe(organization_id, receiver.url)
             uvloop.run(_scan(served[0], lines[:WARM]))
-            until(lambda: receiver.count() == WARM)
-            with estate.connect() as connection:
+            wait_until(lambda: receiver.count() == WARM)
+            with stack.connect() as connection:
                 connection.execute("TRUNCATE webhook_event")
             began = time.perf_counter()
             answered = uvloop.run(_scan(served[0], lines[WARM:]))
@@ -50,37 +50,37 @@ def measure(estate: Estate, *, seconds: float) -> list[Latency]:
                 raise AssertionError(f"the scans took {spent:.1f} s")
             return [
                 latency("scan, to its answer", answered),
-                latency("scan, to the receiver", taken(estate, receiver, organization_id)),
+                latency("scan, to the receiver", taken(stack, receiver, organization_id)),
             ]
 
 
-def _organization(estate: Estate, event_id: str) -> UUID:
-    with estate.connect() as connection:
+def _organization(stack: Stack, event_id: str) -> UUID:
+    with stack.connect() as connection:
         return connection.execute("SELECT organization_id FROM event WHERE id = %s", (event_id,)).fetchall()[0][0]
 
 
-async def _scan(serving: Serving, lines: Sequence[Sequence[str]]) -> list[float]:
-    """Scan these at an even rate, whether or not the one before has been answered; the seconds that each took."""
+async def _scan(server: GatepassProcess, lines: Sequence[Sequence[str]]) -> list[float]:
+    """Scan at an even rate, without waiting for the answer before. Returns the seconds that each scan took."""
     loop = asyncio.get_running_loop()
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
         began, tasks = loop.time(), []
         for n, line in enumerate(lines):
             await asyncio.sleep(began + n / A_SECOND - loop.time())
-            tasks.append(asyncio.create_task(_scanned(session, serving, line)))
+            tasks.append(asyncio.create_task(_scanned(session, server, line)))
         return await asyncio.gather(*tasks)
 
 
-async def _scanned(session: aiohttp.ClientSession, serving: Serving, line: Sequence[str]) -> float:
+async def _scanned(session: aiohttp.ClientSession, server: GatepassProcess, line: Sequence[str]) -> float:
     key, event_id, number, _ = line
     began = time.perf_counter()
     async with session.post(
-        f"{serving.url}{BASE_PATH}/scan",
+        f"{server.url}{BASE_PATH}/scan",
         headers={"Authorization": f"Bearer {key}", "Idempotency-Key": f"bench-{number}"},
         json={"event_id": event_id, "card_number": number.replace("_", " "), "gate": "North 2"},
     ) as answer:
-        said = await answer.read()
+        body = await answer.read()
         if answer.status != 200:
-            raise AssertionError(said[:500])
+            raise AssertionError(body[:500])
     return time.perf_counter() - began
 
 

@@ -1,4 +1,4 @@
-"""What every measurement of webhooks stands on: a database, organizations with endpoints, messages, and a worker."""
+"""The stack under every measurement of webhooks: a database, organizations with endpoints, messages, and a worker."""
 
 import asyncio
 import time
@@ -12,24 +12,24 @@ from uuid import UUID
 import psycopg
 
 from gatepass.base.database import Database
-from gatepass.base.vault import Vault, new_key
-from gatepass.domain import organizations, upkeep, webhooks
+from gatepass.base.encryption import Vault, new_key
+from gatepass.domain import maintenance, organizations, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import MessageType
 from tests.postgres import Cluster
+from tests.processes import GatepassProcess, launch_worker
 from tests.receivers import Authority
-from tests.serving import Serving, launch_worker
 
-Link = psycopg.Connection[tuple[Any, ...]]
+Connection = psycopg.Connection[tuple[Any, ...]]
 BY = "bench"
-# Messages that are written in one transaction when many are.
+# Messages in one transaction, when many are written.
 BATCH = 1_000
 PATIENCE = 60.0
 
 
 @dataclass
-class Estate:
-    """A database of the run, and what a worker needs to know of it."""
+class Stack:
+    """The database of the run, and the settings of its worker."""
 
     cluster: Cluster
     url: str
@@ -46,35 +46,35 @@ class Estate:
             "SSL_CERT_FILE": self.authority.pem,
         }
 
-    def connect(self) -> Link:
+    def connect(self) -> Connection:
         return psycopg.connect(self.url, autocommit=True)
 
     def prepare(self) -> None:
-        """As `gatepass migrate` leaves it: with partitions for this week and the next ones."""
+        """Make the partitions of this week and the next ones, as `gatepass migrate` does."""
 
         async def keep() -> None:
             db = Database(self.url, deadline=60)
-            await upkeep.keep(db, at=datetime.now(UTC))
+            await maintenance.run_due(db, at=datetime.now(UTC))
             await db.close()
 
         asyncio.run(keep())
 
-    def found(self, *urls: str) -> UUID:
-        """A new organization with an endpoint for each of these URLs, which asks for activations."""
+    def add_organization(self, *urls: str) -> UUID:
+        """A new organization with an endpoint for each of these URLs, subscribed to activations."""
 
-        async def founded() -> UUID:
+        async def add() -> UUID:
             db = Database(self.url)
             async with db.transaction() as tx:
-                made = await organizations.found(tx, "Bench", at=datetime.now(UTC))
+                organization = await organizations.create(tx, "Bench", at=datetime.now(UTC))
             await db.close()
-            return made.id
+            return organization.id
 
-        organization_id = asyncio.run(founded())
+        organization_id = asyncio.run(add())
         self.subscribe(organization_id, *urls)
         return organization_id
 
     def subscribe(self, organization_id: UUID, *urls: str) -> None:
-        async def subscribed() -> None:
+        async def create() -> None:
             db, vault = Database(self.url), Vault([self.key])
             async with db.transaction() as tx:
                 for url in urls:
@@ -84,21 +84,21 @@ class Estate:
                     )  # fmt: skip
             await db.close()
 
-        asyncio.run(subscribed())
+        asyncio.run(create())
 
-    def empty(self) -> None:
-        """No endpoint, no message, nothing left to send."""
+    def clear(self) -> None:
+        """Remove all endpoints and messages, and empty the queue."""
         with self.connect() as connection:
             connection.execute(
                 "TRUNCATE webhook_event, webhook_delivery, webhook_attempt, webhook_queue, webhook_replay"
             )
             connection.execute("DELETE FROM webhook_endpoint")
 
-    def tell(self, organization_id: UUID, count: int) -> None:
-        """As many messages, each for all endpoints of the organization, as if tickets had been activated."""
+    def emit(self, organization_id: UUID, count: int) -> None:
+        """Write messages, each for all endpoints of the organization, as if tickets had been activated."""
         with self.connect() as connection:
             for first in range(0, count, BATCH):
-                tell(connection, organization_id, min(BATCH, count - first))
+                emit(connection, organization_id, min(BATCH, count - first))
             connection.execute("VACUUM ANALYZE webhook_queue, webhook_delivery, webhook_event")
 
     def waiting(self) -> int:
@@ -106,24 +106,23 @@ class Estate:
             return connection.execute("SELECT count(*) FROM webhook_queue").fetchall()[0][0]
 
     @contextmanager
-    def working(self) -> Generator[Serving]:
+    def running_worker(self) -> Generator[GatepassProcess]:
         """A `gatepass worker`, until the block ends."""
         worker = launch_worker(self.environment)
         try:
-            until(lambda: any("delivers webhooks" in line for line in worker.lines) or not worker.is_alive())
+            wait_until(lambda: any("delivers webhooks" in line for line in worker.lines) or not worker.is_alive())
             yield worker
         finally:
             worker.kill()
         if len(worker.lines) > 1:
-            raise AssertionError("the worker complained:\n" + "".join(worker.lines[1:]))
+            raise AssertionError("the worker logged errors:\n" + "".join(worker.lines[1:]))
 
 
-def tell(connection: Link, organization_id: UUID, count: int = 1) -> None:
-    connection.execute(TELL, {"organization": organization_id, "count": count})
+def emit(connection: Connection, organization_id: UUID, count: int = 1) -> None:
+    connection.execute(EMIT, {"organization": organization_id, "count": count})
 
 
-def until(holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    """Ask again until it holds."""
+def wait_until(holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
@@ -131,13 +130,13 @@ def until(holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
         time.sleep(0.01)
 
 
-def numbered(url: str, count: int) -> Sequence[str]:
-    """So many URLs of one receiver."""
+def numbered_urls(url: str, count: int) -> Sequence[str]:
+    """Different URLs of one receiver."""
     return [f"{url}/{n}" for n in range(count)]
 
 
-# In the bytes in which `activation.sql` tells of an activation.
-TELL = """
+# The same bytes as `activation.sql` writes for an activation.
+EMIT = """
     SELECT tell_subscribers(
                clock_timestamp(), array_agg(%(organization)s::uuid), array_agg('live'::text),
                array_agg('ticket.activated'::text), array_agg(m.id), array_agg(m.ticket),

@@ -1,4 +1,4 @@
-"""How many a second: one worker with plenty to send, against a bare loop of the same HTTP client, in turn."""
+"""Deliveries a second: one worker with a full queue, against a bare loop of the same HTTP client, in turn."""
 
 import subprocess
 import sys
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 from bench.measure import Series, Slice, costed
 from bench.report import Ratio
-from bench.webhooks.estate import Estate, numbered, until
+from bench.webhooks.stack import Stack, numbered_urls, wait_until
 from tests.receivers import ReceiverProcess, receiver_process
 
 BARE = "bare loop"
 WANTED = 0.5
-# Before the slice begins: the worker has opened its windows, and its connections are there.
+# Messages before the slice begins: by then the worker's concurrency has grown and its connections are open.
 WARM = 3_000
 
 
@@ -21,27 +21,27 @@ def name_of(endpoints: int) -> str:
     return f"worker, {endpoints} endpoint{'s' if endpoints > 1 else ''}"
 
 
-def measure(estate: Estate, *, rounds: int, seconds: float, messages: int, endpoints: tuple[int, ...]) -> list[Series]:
+def measure(stack: Stack, *, rounds: int, seconds: float, messages: int, endpoints: tuple[int, ...]) -> list[Series]:
     """A slice of the bare loop, then one of a worker for each number of endpoints, in every round."""
     bare = Series(BARE)
     workers = {number: Series(name_of(number)) for number in endpoints}
-    with receiver_process(tls=estate.authority) as receiver:
+    with receiver_process(tls=stack.authority) as receiver:
         for _ in range(rounds):
             with posting(receiver) as pid:
-                bare.slices.append(steady(estate, receiver, pid, seconds))
+                bare.slices.append(steady_slice(stack, receiver, pid, seconds))
             for number, series in workers.items():
-                estate.empty()
-                estate.tell(estate.found(*numbered(receiver.url, number)), messages // number)
-                series.slices.append(worked(estate, receiver, seconds))
+                stack.clear()
+                stack.emit(stack.add_organization(*numbered_urls(receiver.url, number)), messages // number)
+                series.slices.append(worker_slice(stack, receiver, seconds))
     return [bare, *workers.values()]
 
 
-def worked(estate: Estate, receiver: ReceiverProcess, seconds: float) -> Slice:
-    """A slice of a new worker that finds plenty to send."""
-    with estate.working() as worker:
-        one = steady(estate, receiver, worker.process.pid, seconds)
-        if not estate.waiting():
-            raise AssertionError("there was not enough to send")
+def worker_slice(stack: Stack, receiver: ReceiverProcess, seconds: float) -> Slice:
+    """A slice of a new worker with a full queue."""
+    with stack.running_worker() as worker:
+        one = steady_slice(stack, receiver, worker.process.pid, seconds)
+        if not stack.waiting():
+            raise AssertionError("the queue ran empty")
     return one
 
 
@@ -49,7 +49,7 @@ def worked(estate: Estate, receiver: ReceiverProcess, seconds: float) -> Slice:
 def posting(receiver: ReceiverProcess) -> Generator[int]:
     """The bare loop, until the block ends."""
     assert receiver.tls
-    command = [sys.executable, "-m", "bench.webhooks.bare", receiver.url, receiver.tls.pem]
+    command = [sys.executable, "-m", "bench.webhooks.bare_client", receiver.url, receiver.tls.pem]
     process = subprocess.Popen(command)
     try:
         yield process.pid
@@ -58,14 +58,14 @@ def posting(receiver: ReceiverProcess) -> Generator[int]:
         process.wait()
 
 
-def steady(estate: Estate, receiver: ReceiverProcess, pid: int, seconds: float) -> Slice:
-    """How many arrive, once it is under way."""
+def steady_slice(stack: Stack, receiver: ReceiverProcess, pid: int, seconds: float) -> Slice:
+    """A slice of receipts, after the first WARM."""
     first = receiver.count()
-    until(lambda: receiver.count() >= first + WARM)
-    return costed(lambda: arrived(receiver, seconds), [pid], estate.cluster)
+    wait_until(lambda: receiver.count() >= first + WARM)
+    return costed(lambda: receipts(receiver, seconds), [pid], stack.cluster)
 
 
-def arrived(receiver: ReceiverProcess, seconds: float) -> Slice:
+def receipts(receiver: ReceiverProcess, seconds: float) -> Slice:
     before, began = receiver.count(), time.perf_counter()
     time.sleep(seconds)
     count = receiver.count() - before

@@ -1,1 +1,1 @@
-"""DOOR: the public REST API, `/api/public/v1`."""
+"""The public REST API, `/api/public/v1`."""

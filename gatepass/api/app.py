@@ -1,4 +1,4 @@
-"""The API as one ASGI application: every route in one list, reception in front."""
+"""The API as one ASGI application: the middleware, then the fast path, then FastAPI with every route."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -6,33 +6,36 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from gatepass import __version__, health
-from gatepass.api import card, docs, public, scan
-from gatepass.api.admission import admit, call_of, route_path
-from gatepass.api.errors import InternalError, MethodNotAllowed, NotFound, answer
-from gatepass.api.gatehouse import Gatehouse
-from gatepass.api.lane import ExpressLane
-from gatepass.api.reception import Reception
+from gatepass import __version__, health, security_txt
+from gatepass.api.auth import authorize, call_of, route_path
+from gatepass.api.fast_path import FastPath
+from gatepass.api.middleware import HUNG_UP, Middleware
+from gatepass.api.openapi import docs_page
+from gatepass.api.responses import InternalError, MethodNotAllowed, NotFound, refusal_reply
+from gatepass.api.routes import cards, routers, scans
+from gatepass.api.state import ApiState
+from gatepass.api.tracing import CallTracing
 from gatepass.base.clock import Clock, system_clock
-from gatepass.base.refusals import InvalidRequest, Refusal
+from gatepass.base.errors import InvalidRequest, Refusal
 from gatepass.base.settings import BASE_PATH, Settings
 
-__all__ = ["Gatehouse", "create_app"]
+__all__ = ["ApiState", "create_app"]
 
 
-def create_app(settings: Settings, clock: Clock = system_clock) -> Reception:
-    house = Gatehouse(settings, clock)
-    lane = ExpressLane(
-        routes(house),
-        house,
-        {("POST", "/scan"): scan.answer_scan, ("GET", "/card/verify"): card.answer_verification},
+def create_app(settings: Settings, clock: Clock = system_clock) -> Middleware:
+    state = ApiState(settings, clock)
+    fast_path = FastPath(
+        routes(state),
+        state,
+        {("POST", "/scan"): scans.answer_scan, ("GET", "/card/verify"): cards.answer_verification},
     )
-    return Reception(lane, house)
+    return Middleware(fast_path if state.tracer is None else CallTracing(fast_path, state.tracer), state)
 
 
-def routes(house: Gatehouse) -> FastAPI:
+def routes(state: ApiState) -> FastAPI:
     app = FastAPI(
         title="Gatepass",
         version=__version__,
@@ -42,38 +45,49 @@ def routes(house: Gatehouse) -> FastAPI:
         redirect_slashes=False,
         lifespan=_lifespan,
     )
-    app.state.house = house
-    app.state.db = house.db
+    app.state.api_state = state
+    app.state.readiness = state.readiness
+    app.state.cell = state.settings.cell
     app.state.base_path = BASE_PATH
-    for router in public.ROUTERS:
+    for router in routers.ROUTERS:
         app.include_router(router, prefix=BASE_PATH)
     app.include_router(health.router)
-    app.include_router(docs.router)
+    app.include_router(security_txt.router(state.settings, state.clock))
+    app.include_router(docs_page.source_router)
+    if state.settings.docs_pages:
+        app.include_router(docs_page.router)
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(RequestValidationError, _not_understood)
     app.add_exception_handler(HTTPException, _no_such_route)
+    app.add_exception_handler(ClientDisconnect, _hung_up)
     app.add_exception_handler(Exception, _broken)
     return app
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
-    house: Gatehouse = app.state.house
-    house.open()
-    yield
-    await house.close()
+    state: ApiState = app.state.api_state
+    state.open()
+    async with state.readiness.watched():
+        yield
+    await state.close()
 
 
 async def _refused(request: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, Refusal)  # noqa: S101  registered for nothing else
     call = call_of(request)
-    call.code = refusal.code
-    return answer(refusal, call.caller.mode if call.caller else None).response()
+    call.refuse(refusal)
+    return refusal_reply(refusal, call.caller.mode if call.caller else None).response()
 
 
 async def _broken(request: Request, _error: Exception) -> Response:
-    """A fault of ours. Starlette raises it again after this answer, and reception logs it."""
+    """A fault of ours. Starlette raises it again after this reply, and the middleware logs it."""
     return await _refused(request, InternalError())
+
+
+async def _hung_up(_request: Request, _error: Exception) -> Response:
+    """The caller broke off its body. Nobody reads this reply, but the request log has its status."""
+    return Response(status_code=HUNG_UP)
 
 
 async def _not_understood(request: Request, _error: Exception) -> Response:
@@ -81,17 +95,17 @@ async def _not_understood(request: Request, _error: Exception) -> Response:
 
 
 async def _no_such_route(request: Request, error: Exception) -> Response:
-    """An unknown path or method. Under the API it is still a call: it needs a key, counts, and is audited."""
+    """An unknown path or method. Under the base path it is still a call: it needs a key, counts, and is logged."""
     assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
     refusal = {404: NotFound, 405: MethodNotAllowed}.get(error.status_code, InternalError)()
     if request.url.path.startswith(BASE_PATH + "/"):
         call_of(request).path = route_path(request)
         try:
-            await admit(request.app.state.house, call_of(request), request.headers.get("authorization"), None)
+            await authorize(request.app.state.api_state, call_of(request), request.headers.get("authorization"), None)
         except Refusal as earlier:
             return await _refused(request, earlier)
     response = await _refused(request, refusal)
     response.headers.update(error.headers or {})
-    if methods := public.METHODS.get(call_of(request).path):
+    if methods := routers.METHODS.get(call_of(request).path):
         response.headers["Allow"] = ", ".join(sorted(methods))
     return response

@@ -1,7 +1,7 @@
-"""The express lane: the two hot endpoints, answered in front of FastAPI.
+"""The fast path: `POST /scan` and `GET /card/verify`, answered in front of FastAPI.
 
-What a gate waits for is one small function from a request to an Answer. The lane calls it directly;
-the route that FastAPI describes calls the same one, so that both lanes answer alike.
+Each is one function from a RawRequest to a Reply. The fast path calls it directly. The FastAPI route, which the
+interface description is made from, calls the same function, so that both answer alike.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,23 +10,21 @@ from fastapi import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gatepass.api.admission import call_of, confirmed, route_path
-from gatepass.api.answer import Answer
-from gatepass.api.call import Call
-from gatepass.api.errors import answer
-from gatepass.api.gatehouse import Gatehouse
-from gatepass.api.incoming import Incoming
-from gatepass.base.refusals import Refusal
+from gatepass.api.auth import call_of, confirmed, route_path
+from gatepass.api.request import ApiCall, RawRequest
+from gatepass.api.responses import Reply, refusal_reply
+from gatepass.api.state import ApiState
+from gatepass.base.errors import Refusal
 from gatepass.base.settings import BASE_PATH
 
-Endpoint = Callable[[Gatehouse, Call, Incoming], Awaitable[Answer]]
+Endpoint = Callable[[ApiState, ApiCall, RawRequest], Awaitable[Reply]]
 
 
-class ExpressLane:
-    def __init__(self, app: ASGIApp, house: Gatehouse, endpoints: Mapping[tuple[str, str], Endpoint]) -> None:
-        """`endpoints` by method and path below the base path; everything else goes on to `app`."""
+class FastPath:
+    def __init__(self, app: ASGIApp, state: ApiState, endpoints: Mapping[tuple[str, str], Endpoint]) -> None:
+        """`endpoints` are by method and path below the base path; `app` gets every other request."""
         self._app = app
-        self._house = house
+        self._state = state
         self._endpoints = {
             (method, BASE_PATH + path): (endpoint, path) for (method, path), endpoint in endpoints.items()
         }
@@ -36,25 +34,25 @@ class ExpressLane:
         if found is None:
             await self._app(scope, receive, send)
             return
-        call: Call = scope["gatepass.call"]
+        call: ApiCall = scope["gatepass.call"]
         endpoint, call.path = found
-        made = await _answered(endpoint, self._house, call, Incoming(scope, receive))
-        await send(made.start())
-        await send({"type": "http.response.body", "body": made.body})
+        reply = await _reply(endpoint, self._state, call, RawRequest(scope, receive))
+        await send(reply.start())
+        await send({"type": "http.response.body", "body": reply.body})
 
 
-async def through(endpoint: Endpoint, request: Request) -> Response:
+async def as_route(endpoint: Endpoint, request: Request) -> Response:
     """The same endpoint as a FastAPI route."""
     call = call_of(request)
     call.path = route_path(request)
-    made = await _answered(endpoint, request.app.state.house, call, Incoming(request.scope, request.receive))
-    return made.response()
+    reply = await _reply(endpoint, request.app.state.api_state, call, RawRequest(request.scope, request.receive))
+    return reply.response()
 
 
-async def _answered(endpoint: Endpoint, house: Gatehouse, call: Call, incoming: Incoming) -> Answer:
+async def _reply(endpoint: Endpoint, state: ApiState, call: ApiCall, request: RawRequest) -> Reply:
     try:
-        return await endpoint(house, call, incoming)
-    except Refusal as refusal:
-        last_word = await confirmed(house, call, incoming.header(b"authorization"), refusal)
-        call.code = last_word.code
-        return answer(last_word, call.caller.mode if call.caller else None)
+        return await endpoint(state, call, request)
+    except Refusal as first:
+        refusal = await confirmed(state, call, request.header(b"authorization"), first)
+        call.refuse(refusal)
+        return refusal_reply(refusal, call.caller.mode if call.caller else None)

@@ -1,14 +1,43 @@
-"""What HTTP makes of a refusal: one table, one body, one hint whether to try again."""
+"""Replies, and each refusal as a reply: one table of statuses, one body, one hint whether to retry."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gatepass.api.answer import Answer
-from gatepass.base.refusals import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
-from gatepass.base.wire_name import SHOULD_RETRY_HEADER
+import msgspec
+from starlette.responses import Response
+from starlette.types import Message
+
+from gatepass.base.errors import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
+from gatepass.base.wire_constants import SHOULD_RETRY_HEADER
 from gatepass.domain import cards, events, keys, limits, tickets, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.tickets.activation import REFUSALS
+
+ENCODER: Final = msgspec.json.Encoder()
+
+
+@dataclass(slots=True)
+class Reply:
+    """Status, headers and the bytes of the body, before they are sent."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+    @classmethod
+    def of(cls, status: int, content: Any, headers: dict[str, str] | None = None) -> "Reply":
+        return cls(status, ENCODER.encode(content), headers or {})
+
+    def response(self) -> Response:
+        return Response(self.body, self.status, self.headers, "application/json")
+
+    def start(self) -> Message:
+        """The first ASGI message, as Starlette would write it."""
+        headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
+        headers.append((b"content-length", b"%d" % len(self.body)))
+        headers.append((b"content-type", b"application/json"))
+        return {"type": "http.response.start", "status": self.status, "headers": headers}
 
 
 class NotFound(Refusal):
@@ -40,6 +69,7 @@ STATUS: Final[dict[type[Refusal], int]] = {
     cards.InvalidToken: 400,
     keys.InvalidKey: 401,
     keys.DeadKey: 401,
+    keys.WrongCell: 401,
     keys.InsufficientScope: 403,
     NotFound: 404,
     events.EventNotFound: 404,
@@ -70,14 +100,14 @@ STATUS: Final[dict[type[Refusal], int]] = {
     Overloaded: 503,
 }
 
-# The spec answers used, expired and revoked test cards with 400; the code stays the same in both modes.
+# The spec wants 400 for used, expired and revoked test cards. The code is the same in both modes.
 SANDBOX_STATUS: Final[dict[type[Refusal], int]] = {
     tickets.AlreadyActivated: 400,
     cards.Expired: 400,
     cards.CardRevoked: 400,
 }
 
-WORTH_ANOTHER_TRY: Final = frozenset({429, 500, 503})
+RETRYABLE: Final = frozenset({429, 500, 503})
 
 VERDICT_STATUSES: Final[Mapping[Mode, Mapping[str, int]]] = {
     mode: {
@@ -102,12 +132,11 @@ def body_of(refusal: Refusal) -> dict[str, Any]:
     return body
 
 
-def answer(refusal: Refusal, mode: Mode | None = None, headers: Mapping[str, str] | None = None) -> Answer:
-    """The refusal as an answer."""
+def refusal_reply(refusal: Refusal, mode: Mode | None = None, headers: Mapping[str, str] | None = None) -> Reply:
     status = status_of(refusal, mode)
-    hint = {SHOULD_RETRY_HEADER: "true" if status in WORTH_ANOTHER_TRY else "false"}
+    hint = {SHOULD_RETRY_HEADER: "true" if status in RETRYABLE else "false"}
     if status == 503 or refusal.retry_after is not None:
         hint["Retry-After"] = str(refusal.retry_after or 1)
     if status == 401:
         hint["WWW-Authenticate"] = "Bearer"
-    return Answer.of(status, body_of(refusal), {**hint, **(headers or {})})
+    return Reply.of(status, body_of(refusal), {**hint, **(headers or {})})

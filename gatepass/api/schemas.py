@@ -1,7 +1,7 @@
-"""What all endpoints share: `{data: …}`, times, pages, and strings that PostgreSQL can keep."""
+"""Schemas that all endpoints share: `{data: …}`, times, pages and their cursors."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Final, Generic, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
@@ -9,10 +9,9 @@ from uuid import UUID
 from fastapi import Query, Response
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
-from gatepass.base.clock import EPOCH, rfc3339
-from gatepass.base.ids import strict_uuid
-from gatepass.base.paging import Place
-from gatepass.base.refusals import InvalidRequest
+from gatepass.base.clock import rfc3339
+from gatepass.base.errors import InvalidRequest
+from gatepass.base.paging import Place, cursor_text, read_cursor_text
 
 T = TypeVar("T")
 
@@ -54,27 +53,25 @@ async def page_start(
 ) -> Place | None:
     if cursor is None:
         return None
-    micros, id = read_cursor(cursor, "cursor")
     try:
-        return Place(datetime.fromtimestamp(micros // 1_000_000, UTC).replace(microsecond=micros % 1_000_000), id)
-    except (ValueError, OverflowError):
+        return Place.of(*read_cursor(cursor, "cursor"))
+    except OverflowError:
         raise _not_ours("cursor") from None
 
 
 def read_cursor(text: str, param: str) -> tuple[int, UUID]:
-    """The number and the id in a cursor. Only what `packed` wrote is taken."""
+    """The number and the id in a cursor. Only a cursor that `packed` wrote is accepted."""
     try:
-        number, id = urlsafe_b64decode(text.encode("ascii") + b"==").decode("ascii").split(".")
-        found = strict_uuid(id)
-        if found is None or not (number.isdigit() and len(number) <= 18) or packed(int(number), found) != text:
-            raise ValueError
+        found = read_cursor_text(urlsafe_b64decode(text.encode("ascii") + b"==").decode("ascii"), digits=18)
     except ValueError:
         raise _not_ours(param) from None
-    return int(number), found
+    if found is None or packed(*found) != text:
+        raise _not_ours(param)
+    return found
 
 
 def packed(number: int, id: UUID) -> str:
-    return urlsafe_b64encode(f"{number}.{id}".encode()).rstrip(b"=").decode()
+    return urlsafe_b64encode(cursor_text(number, id).encode()).rstrip(b"=").decode()
 
 
 def _not_ours(param: str) -> InvalidRequest:
@@ -82,12 +79,11 @@ def _not_ours(param: str) -> InvalidRequest:
 
 
 def written_cursor(place: Place) -> str:
-    micros = int((place.at - EPOCH).total_seconds()) * 1_000_000 + place.at.microsecond
-    return packed(micros, place.id)
+    return packed(place.micros, place.id)
 
 
 def next_page(response: Response, url: str, limit: int, place: Place | None, **filters: str | None) -> str | None:
-    """The cursor of the page that begins after `place`, in the Link header too; None if there is none."""
+    """The cursor of the page that begins after `place`, also set as the Link header; None on the last page."""
     if place is None:
         return None
     cursor = written_cursor(place)

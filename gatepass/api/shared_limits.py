@@ -1,9 +1,9 @@
 """Rate limits shared between processes, through Valkey or Redis, in the background.
 
-A call asks the bucket in this process and waits for nobody. Twenty times a second, and sooner when a share
-is half used up, the process tells what was taken and learns how full each bucket is for all of them together.
+A call takes from the bucket in this process and waits for nothing. Twenty times a second, and sooner when a share is
+half used up, the process reports the taken tokens and learns the level of each bucket for all processes together.
 
-Valkey holds no truth. When it is away, each process goes on with its own buckets, and the metric says so.
+Valkey holds no truth. While it is away, each process continues with its own buckets, and `gatepass_limits_shared` is 0.
 """
 
 import asyncio
@@ -17,21 +17,22 @@ from redis.backoff import NoBackoff
 
 from gatepass.api.metrics import Metrics
 from gatepass.base.log import logger
+from gatepass.base.tls import tls_fault
 from gatepass.domain.limits import Buckets, Taken
 
-# Half of `limits.LATE`: what is told later than that is lost to a caller who keeps to its rate.
+# Half of `limits.LATE`: a caller that keeps to its rate loses tokens that are reported later than that.
 EVERY: Final = 0.05
-# A hurry costs a round trip; so close together, one serves many keys.
+# Each report costs a round trip; at this distance one report serves many keys.
 APART: Final = 0.002
-# How soon a server that comes back is found, and one that goes away while nobody calls is missed.
+# The interval at which a server that returns, or one that goes away while there are no calls, is noticed.
 AGAIN: Final = 0.25
-# A process at a key's full rate has used up its share in half of this, and refuses until it is heard or gives up.
+# At a key's full rate a process uses up its share in half of this time, then refuses until a report succeeds or fails.
 TIMEOUT: Final = 0.5
-# A script holds up all other processes; this many buckets take it about a millisecond.
+# A script blocks all other processes; this many buckets take about a millisecond.
 BATCH: Final = 200
 
-# The buckets of all: refill, take what was taken, say what is left. The clock is Valkey's own.
-# A name that has expired is a bucket that has filled up.
+# The buckets of all processes: refill, subtract the taken tokens, return the level. The clock is Valkey's own.
+# A name that has expired is a full bucket.
 SETTLE: Final = """
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
@@ -60,20 +61,22 @@ class SharedLimits:
         self._settle_there = self._valkey.register_script(SETTLE)
         self._buckets = buckets
         self._metrics = metrics
+        metrics.registry.register(metrics.limits_shared)
         self._monotonic = monotonic
         self._shared: bool | None = None
+        self._tls_fault: str | None = None
         self._heard_at = float("-inf")
         self._hurry = asyncio.Event()
         self._closing = False
         self._task: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """From the first call on this process gives no more than its share, until it knows that it is alone."""
+        """From the first call on, this process gives no more than its share, until it knows that Valkey is away."""
         self._buckets.share(self._hurry.set)
         self._task = asyncio.create_task(self._keep_settling())
 
     async def close(self) -> None:
-        """Tell what is left, then stop."""
+        """Report the remaining tokens, then stop."""
         self._closing = True
         self._hurry.set()
         if self._task is not None:
@@ -87,14 +90,14 @@ class SharedLimits:
                 async with asyncio.timeout(TIMEOUT):
                     await self._settle()
                 self._share()
-            except Exception as error:  # noqa: BLE001  whatever it is: shares that nobody renews would refuse all calls
+            except Exception as error:  # noqa: BLE001  on any error: shares that are not renewed would refuse all calls
                 self._keep_alone(error)
             if last:
                 return
             await self._pause()
 
     async def _settle(self) -> None:
-        taken = self._buckets.tell()
+        taken = self._buckets.report()
         if not taken and self._monotonic() - self._heard_at >= AGAIN:
             await self._valkey.ping()
             self._heard_at = self._monotonic()
@@ -118,13 +121,15 @@ class SharedLimits:
             log.info("rate limits are shared")
 
     def _keep_alone(self, error: Exception) -> None:
-        """An answer that did not come may have been lost after the taking, so nothing is told again."""
-        self._buckets.keep_alone()
+        """A lost answer may have followed a completed script, so nothing is reported again."""
+        self._buckets.unshare()
         self._heard_at = float("-inf")
-        if self._shared is not False:
+        fault = tls_fault(error)
+        if self._shared is not False or fault not in (None, self._tls_fault):
             self._shared = False
+            self._tls_fault = fault
             self._metrics.limits_shared.set(0)
-            log.warning("rate limits are not shared", error=type(error).__name__)
+            log.warning("rate limits are not shared", error=type(error).__name__, reason=fault)
 
     async def _pause(self) -> None:
         await asyncio.sleep(APART)
@@ -135,17 +140,17 @@ class SharedLimits:
 
 
 def _client(url: str) -> Redis:
-    """Nothing is sent twice: it would be counted twice."""
+    """There are no retries: a report that is sent twice would be counted twice."""
     try:
         return Redis.from_url(
             url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT, retry=Retry(NoBackoff(), 0), protocol=2
         )
     except ValueError:
-        # The library's own message may quote a piece of the password.
+        # The library's own message may contain a part of the password.
         raise ValueError("GATEPASS_VALKEY_URL is not a URL like redis://host:6379/0") from None
 
 
 def _name(taken: Taken) -> str:
     """The id of the key and the name of its bucket, never the key itself."""
-    whose = taken.whose if isinstance(taken.whose, tuple) else (taken.whose,)
-    return "gatepass:limit:" + ":".join(map(str, whose))
+    owner = taken.owner if isinstance(taken.owner, tuple) else (taken.owner,)
+    return "gatepass:limit:" + ":".join(map(str, owner))

@@ -1,4 +1,4 @@
-"""The gatehouse: what the API keeps for as long as its process lives. Made when the door opens, handed inwards."""
+"""The state of an API process: database, caches, batchers, rate limits, metrics. Made once, passed to every handler."""
 
 import asyncio
 import time
@@ -9,33 +9,36 @@ from functools import cached_property
 from typing import Final
 from wsgiref.simple_server import WSGIServer
 
-from gatepass.api.errors import VERDICT_STATUSES
-from gatepass.api.keyring import KeyRing
+from gatepass.api.key_cache import ApiKeyCache, PublicKeyCache
 from gatepass.api.metrics import Metrics
-from gatepass.api.sharing import SharedLimits
-from gatepass.api.signatures import Signatures
-from gatepass.api.trail import Trail
+from gatepass.api.request_log_writer import RequestLogWriter
+from gatepass.api.responses import VERDICT_STATUSES
+from gatepass.api.shared_limits import SharedLimits
+from gatepass.base.batcher import Batcher
 from gatepass.base.clock import Clock, system_clock
-from gatepass.base.database import PATIENCE, Database
-from gatepass.base.gatherer import Gatherer
-from gatepass.base.refusals import Busy, Overloaded, Refusal, Unavailable
+from gatepass.base.database import ACQUIRE_TIMEOUT
+from gatepass.base.encryption import Vault
+from gatepass.base.errors import Busy, Overloaded, Refusal, Unavailable
 from gatepass.base.settings import Settings
-from gatepass.base.vault import Vault
+from gatepass.base.tracing.batcher import batcher
+from gatepass.base.tracing.database import database
+from gatepass.base.tracing.tracer import Tracer
 from gatepass.domain import cards, tickets
-from gatepass.domain.cards import Question, Verification
+from gatepass.domain.cards import Verification, VerificationRequest
 from gatepass.domain.keys import InvalidKey
 from gatepass.domain.limits import Buckets
-from gatepass.domain.tickets import Scan, Verdict
+from gatepass.domain.tickets import Scan, ScanOutcome
+from gatepass.health import Readiness
 
-# Larger batches cost less a scan, but each of them waits for the whole; past 128 little is gained.
+# A larger batch costs less per scan, but every scan waits for the whole batch. Past 128 little is gained.
 BATCH: Final = 128
-# A second batch flies only when it is full: on two cores, larger batches won over more of them.
-LANES: Final = 2
-# Less than half a second of scans. A gate is better told to try again than kept waiting.
+# The second flight starts only with a full batch: on two cores, larger batches were faster than more of them.
+FLIGHTS: Final = 2
+# Less than half a second of scans. Past it a gate gets 503 and retries, which is better than a longer wait.
 MOST_WAITING: Final = 2_000
 
 
-class Gatehouse:
+class ApiState:
     def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
         self.settings = settings
         self.clock = clock
@@ -43,21 +46,27 @@ class Gatehouse:
         self.metrics = Metrics()
         self.buckets = Buckets()
         self.failures = Buckets()
-        self.db = Database(
+        self.tracer = Tracer.of(settings, "gatepass-api", self.metrics.registry)
+        self.db = database(
             settings.database_url.get_secret_value(),
+            self.tracer,
             connections=settings.database_connections,
             deadline=settings.database_deadline,
             name="gatepass api",
         )
-        self.keys = KeyRing(self.db)
-        self.signatures = Signatures(self.db)
-        self.trail = Trail(self.db, self.metrics)
-        self.scans: Gatherer[Scan, Verdict | None] = Gatherer(
-            self._activate, batch=BATCH, waiting=MOST_WAITING, lanes=LANES
-        )
-        self.questions: Gatherer[Question, Verification] = Gatherer(
-            self._verify, batch=BATCH, waiting=MOST_WAITING, lanes=LANES
-        )
+        self.readiness = Readiness(self.db)
+        self.metrics.registry.register(self.readiness)
+        self.api_keys = ApiKeyCache(self.db, settings.cells, tracer=self.tracer)
+        self.public_keys = PublicKeyCache(self.db)
+        self.request_log = RequestLogWriter(self.db, self.metrics)
+        self.scans: Batcher[Scan, ScanOutcome | None] = batcher(
+            self._activate, "activate_scans", self.tracer,
+            batch=BATCH, waiting=MOST_WAITING, flights=FLIGHTS, hurried=True,
+        )  # fmt: skip
+        self.questions: Batcher[VerificationRequest, Verification] = batcher(
+            self._verify, "verify_cards", self.tracer,
+            batch=BATCH, waiting=MOST_WAITING, flights=FLIGHTS, hurried=True,
+        )  # fmt: skip
         self._shared = (
             SharedLimits(settings.valkey_url.get_secret_value(), self.buckets, self.metrics, self.monotonic)
             if settings.valkey_url
@@ -68,67 +77,70 @@ class Gatehouse:
 
     @cached_property
     def vault(self) -> Vault:
-        """For the secrets of webhook endpoints. `gatepass serve` does not start without a key; tests may."""
+        """Encrypts the secrets of webhook endpoints. `gatepass serve` does not start without a key; tests may."""
         return self.settings.vault()
 
     @asynccontextmanager
     async def counting(self) -> AsyncGenerator[None]:
-        """Counting a million rows holds a connection for a second: one call at a time, so that gates find theirs."""
+        """One call at a time: counting a million rows holds a connection for a second, and scans need connections."""
         try:
-            await asyncio.wait_for(self._counting.acquire(), PATIENCE)
+            await asyncio.wait_for(self._counting.acquire(), ACQUIRE_TIMEOUT)
         except TimeoutError:
-            raise Overloaded from None
+            raise Overloaded(cause="counting") from None
         try:
             yield
         finally:
             self._counting.release()
 
     def open(self) -> None:
-        self.trail.open()
         if self._shared is not None:
             self._shared.open()
+        if self.tracer is not None:
+            self.tracer.open()
         if self.settings.metrics_port:
             self._metrics_server = self.metrics.serve(self.settings.host, self.settings.metrics_port)
 
     async def close(self) -> None:
-        """Finish what was taken in, then write down what is left."""
+        """Finish the waiting scans and verifications, then write the rest of the request log."""
         await self.scans.drain()
         await self.questions.drain()
         if self._shared is not None:
             await self._shared.close()
-        await self.trail.close()
+        await self.request_log.close()
         await self.db.close()
+        if self.tracer is not None:
+            await self.tracer.close()
         if self._metrics_server is not None:
             self._metrics_server.shutdown()
             self._metrics_server.server_close()
 
-    async def _activate(self, scans: Sequence[Scan]) -> Sequence[Verdict | Exception | None]:
-        """Activate a batch. If the connection is lost meanwhile, a retry key tells what became of its scan."""
+    async def _activate(self, scans: Sequence[Scan]) -> Sequence[ScanOutcome | Exception | None]:
+        """Activate a batch. If the connection is lost meanwhile, an idempotency key finds the verdict of its scan."""
         at, began = self.clock(), self.monotonic()
         try:
             return await self._activated(scans, at)
-        except Busy:  # nothing was done
+        except Busy:  # nothing was written
             raise
         except Unavailable as unknown:
             if self.monotonic() - began > self.settings.database_deadline / 2:
                 raise
-            return await self._found_again(scans, at, unknown)
+            return await self._activate_again(scans, at, unknown)
 
-    async def _found_again(
+    async def _activate_again(
         self, scans: Sequence[Scan], at: datetime, unknown: Unavailable
-    ) -> Sequence[Verdict | Exception | None]:
-        """Scans with a retry key may be run again; of the others nobody knows, and they must not be."""
-        findable = [scan for scan in scans if scan.retry_key is not None]
+    ) -> Sequence[ScanOutcome | Exception | None]:
+        """Run the scans with an idempotency key again. The others may have been committed, and must not run twice."""
+        repeatable = [scan for scan in scans if scan.idempotency_key is not None]
         try:
-            found = dict(zip(findable, await self._activated(findable, at), strict=True)) if findable else {}
+            found = dict(zip(repeatable, await self._activated(repeatable, at), strict=True)) if repeatable else {}
         except Refusal:
             found = {}
         return [found.get(scan, unknown) for scan in scans]
 
-    async def _activated(self, scans: Sequence[Scan], at: datetime) -> list[Verdict | None]:
-        async with self.db.statement() as tx:
+    async def _activated(self, scans: Sequence[Scan], at: datetime) -> list[ScanOutcome | None]:
+        async with self.db.autocommit(writes=True) as tx:
             return await tickets.activate(tx, scans, at=at, statuses=VERDICT_STATUSES)
 
-    async def _verify(self, questions: Sequence[Question]) -> Sequence[Verification | InvalidKey]:
-        async with self.db.reading() as tx:
+    async def _verify(self, questions: Sequence[VerificationRequest]) -> Sequence[Verification | InvalidKey]:
+        async with self.db.autocommit() as tx:
             return await cards.verify(tx, questions, at=self.clock())

@@ -1,4 +1,4 @@
-"""A call that changes something. Its audit row is written in the transaction of the change itself."""
+"""A call that changes something. The transaction of the change also writes its row in the request log."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -8,21 +8,20 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from gatepass.api.admission import call_of, needs
-from gatepass.api.call import Call
-from gatepass.api.gatehouse import Gatehouse
-from gatepass.api.incoming import Incoming
+from gatepass.api.auth import call_of, needs
+from gatepass.api.request import ApiCall, RawRequest
+from gatepass.api.state import ApiState
 from gatepass.base.database import Tx
-from gatepass.domain import audit
+from gatepass.domain import request_log
 from gatepass.domain.keys import Caller, Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    house: Gatehouse
-    call: Call
+class Write:
+    state: ApiState
+    call: ApiCall
     caller: Caller
-    incoming: Incoming
+    request: RawRequest
 
     @property
     def by(self) -> str:
@@ -34,21 +33,21 @@ class Change:
 
     @asynccontextmanager
     async def transaction(self, status: int) -> AsyncGenerator[Tx]:
-        """A transaction that also writes down this call, with the status that it will be answered with.
+        """A transaction that also writes the row of this call, with the status of its reply.
 
-        A change that is refused in it leaves nothing behind; reception writes its row then, as for every refusal.
+        If the change is refused, all of it is rolled back; the middleware then writes the row, as for every refusal.
         """
-        async with self.house.db.transaction(self.call.address) as tx:
+        async with self.state.db.transaction(self.call.address) as tx:
             yield tx
-            await audit.write(tx, [replace(self.call.audit_row(self.caller), status=status)])
-        self.call.audited = True
+            await request_log.write(tx, [replace(self.call.log_row(self.caller), status=status)])
+        self.call.logged = True
 
 
-def changes(scope: Scope) -> Any:
-    """A dependency: the change, if the caller's key has this scope and is within its rate."""
+def writes(scope: Scope) -> Any:
+    """A dependency: the write, if the caller's key has this scope and is within its rate."""
 
-    async def admitted(request: Request, caller: Annotated[Caller, needs(scope)]) -> Change:
-        incoming = Incoming(request.scope, request.receive)
-        return Change(request.app.state.house, call_of(request), caller, incoming)
+    async def authorized(request: Request, caller: Annotated[Caller, needs(scope)]) -> Write:
+        raw = RawRequest(request.scope, request.receive)
+        return Write(request.app.state.api_state, call_of(request), caller, raw)
 
-    return Depends(admitted)
+    return Depends(authorized)

@@ -1,1 +1,1 @@
-"""The floor: what every room stands on. It knows no tickets and imports nothing of ours."""
+"""The base of every layer. It knows no tickets and imports nothing else of ours."""

@@ -1,37 +1,46 @@
-"""Files that pages need, served compressed, with a tag and a policy."""
+"""Static files of pages, served compressed, with an ETag and a Content-Security-Policy.
+
+They are sent in pieces, each when the caller has taken the one before: a caller that does not read holds one of them.
+"""
 
 import gzip
 import hashlib
 import re
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 BRIEFLY: Final = "public, max-age=300"
-# For what carries its version in its address and therefore never changes.
+# For a URL that contains a version, so that its content never changes.
 FOR_GOOD: Final = "public, max-age=31536000, immutable"
-SAFE: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+NO_REFERRER: Final = {"Referrer-Policy": "no-referrer"}
+PIECE: Final = 64 * 1024
 
 
 @dataclass(frozen=True)
 class Asset:
-    """Something to serve, kept compressed; unpacked for the rare client that asks for it plain."""
+    """A file, kept compressed; it is decompressed, once, for the rare client that does not take gzip."""
 
     media_type: str
     packed: bytes
     caching: str = BRIEFLY
-    policy: str = "default-src 'none'"
+    policy: str = "default-src 'none'; frame-ancestors 'none'"
 
     @cached_property
     def tag(self) -> str:
         return f'W/"{hashlib.sha256(self.packed).hexdigest()[:32]}"'
 
+    @cached_property
+    def plain(self) -> bytes:
+        return gzip.decompress(self.packed)
+
     def answer(self, request: Request) -> Response:
         headers = {
-            **SAFE,
+            **NO_REFERRER,
             "Cache-Control": self.caching,
             "Content-Security-Policy": self.policy,
             "ETag": self.tag,
@@ -40,8 +49,17 @@ class Asset:
         if self.tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
         if takes_gzip(request.headers.get("accept-encoding", "")):
-            return Response(self.packed, headers={**headers, "Content-Encoding": "gzip"}, media_type=self.media_type)
-        return Response(gzip.decompress(self.packed), headers=headers, media_type=self.media_type)
+            headers["Content-Encoding"] = "gzip"
+            content = self.packed
+        else:
+            content = self.plain
+        headers["Content-Length"] = str(len(content))
+        return StreamingResponse(_pieces(content), headers=headers, media_type=self.media_type)
+
+
+async def _pieces(content: bytes) -> AsyncGenerator[bytes]:
+    for start in range(0, len(content), PIECE):
+        yield content[start : start + PIECE]
 
 
 GZIP: Final = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?(?:,|$)", re.IGNORECASE)

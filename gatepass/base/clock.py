@@ -1,4 +1,4 @@
-"""The clock is an argument, so that tests own it."""
+"""The clock is an argument, so that tests can set it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

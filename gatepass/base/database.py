@@ -1,65 +1,82 @@
-"""PostgreSQL: a few held connections, one deadline, and transactions that the door opens visibly.
+"""PostgreSQL: a small pool of connections, one deadline, and transactions that the caller opens.
 
-No session state is kept (PgBouncer in transaction mode may stand in front). When the deadline
-passes, the connection is dropped and never told to cancel: cancelling a commit that waits for a
-standby makes it visible before it is replicated, and a retry would then be told a lie.
+No session state is kept, so PgBouncer in transaction mode can be used. When the deadline passes, the
+connection is closed and no cancel request is sent: cancelling a commit that waits for a standby makes it
+visible before it is replicated, and the answer to a retry would then be false.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import fields
 from enum import Enum
-from typing import Any, Final, LiteralString, TypeAlias, TypeVar, get_type_hints
-from weakref import WeakKeyDictionary
+from typing import Any, Final, LiteralString, TypeVar, get_type_hints
+from weakref import WeakKeyDictionary, WeakSet
 
 import asyncpg
-from asyncpg.connection import Connection
 
-from gatepass.base.address import Address
-from gatepass.base.refusals import Busy, Overloaded, Unavailable
+from gatepass.base.client_ip import Address
+from gatepass.base.commit_probe import CommitProbe, CommitWatch
+from gatepass.base.deadline import seconds_left
+from gatepass.base.errors import Busy, Overloaded, Unavailable
+from gatepass.base.postgres_hosts import NOT_WANTED, UNREACHABLE, Link, PostgresHosts
 
 T = TypeVar("T")
 Row = asyncpg.Record
-Link: TypeAlias = "Connection[Row]"
 
-# A wait longer than this means that calls arrive faster than they are answered; queueing would only hide it.
-PATIENCE: Final = 0.5
-# Plans live with their connection, and one that was made while a table was empty is bad once it is full. Until
-# autovacuum has looked at the table, this is what ends it.
-LIFETIME: Final = 60.0
-# A server that is frozen hears no goodbye, and a process that was told to stop has no time.
-GOODBYE: Final = 2.0
-# What PostgreSQL says when a commit returned although no standby has it.
+# Seconds to wait for a connection. A longer wait means that calls arrive faster than they are answered, and
+# queueing would only hide it.
+ACQUIRE_TIMEOUT: Final = 0.5
+# Seconds. A connection keeps its query plans, and a plan that was made while a table was empty is bad once it is
+# full. Until autovacuum has analyzed the table, only a new connection makes a new plan.
+MAX_AGE: Final = 60.0
+# Seconds to close a connection. A frozen server does not answer, and a process that stops has little time.
+CLOSE_TIMEOUT: Final = 2.0
+# The warning of PostgreSQL that a commit returned although no standby has it.
 SYNC_WAIT_CANCELLED: Final = "01000"
 
-
-# asyncpg says InternalClientError when it is spoken to in the middle of a goodbye.
+# asyncpg raises InternalClientError for a call on a connection that is being closed.
 LOST: Final = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
     ConnectionError,
 )
-# PostgreSQL is there but cannot serve this now: it fails over, it has no room, others were quicker.
-PASSING_TROUBLE: Final = (
-    asyncpg.SerializationError,
-    asyncpg.DeadlockDetectedError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.OperatorInterventionError,
-)
+# PostgreSQL answers but cannot serve this call now: a failover, no resources, or a conflict with other calls.
+CAUSES: Final[dict[type[Exception], str]] = {
+    asyncpg.SerializationError: "conflict",
+    asyncpg.DeadlockDetectedError: "conflict",
+    asyncpg.ReadOnlySQLTransactionError: "read_only",
+    asyncpg.InsufficientResourcesError: "resources",
+    asyncpg.OperatorInterventionError: "shutdown",
+    # A migration has changed the columns of a statement that was prepared before.
+    asyncpg.InvalidCachedStatementError: "schema",
+    # A pooler does not know a statement that was prepared through it: PgBouncer before 1.21.
+    asyncpg.InvalidSQLStatementNameError: "pooler",
+}
+TRANSIENT: Final = tuple(CAUSES)
+# These say something about the server, the others about one call.
+OF_THE_SERVER: Final = ("deadline", "lost", "read_only", "shutdown")
 
 
 class Tx:
-    """What a verb may do with the database. It cannot commit: the door does."""
+    """The statements that a verb may run. It cannot commit: the code that opened the transaction does."""
 
     def __init__(self, link: Link, deadline: float, address: Address | None = None) -> None:
         self._link = link
         self._deadline = deadline
-        # From where somebody asked for what is done here, if somebody did.
+        # The address of the caller, for the audit log; None if no caller asked for it.
         self.address = address
+        self._committed: list[Callable[[], None]] = []
+
+    def after_commit(self, call: Callable[[], None]) -> None:
+        """Call this once the transaction has committed: a log line must not tell of what was rolled back."""
+        self._committed.append(call)
+
+    def tell_committed(self) -> None:
+        for call in self._committed:
+            call()
 
     async def all(self, kind: type[T], sql: LiteralString, *values: object) -> list[T]:
         return [_shaped(kind, row) for row in await self.rows(sql, *values)]
@@ -76,13 +93,13 @@ class Tx:
         return await self._bounded(self._link.fetch(sql, *values))
 
     async def run(self, sql: LiteralString, *values: object) -> int:
-        """Run a statement; how many rows it touched."""
+        """Run a statement; the number of rows that it affected."""
         tag = await self._bounded(self._link.execute(sql, *values))
         count = tag.rsplit(" ", 1)[-1]
         return int(count) if count.isdigit() else 0
 
     async def copy(self, table: LiteralString, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Load many rows at once. It may take longer than a call, so it has no deadline."""
+        """Load many rows at once, without a deadline, because it may take longer than a call."""
         await self._link.copy_records_to_table(table, columns=list(columns), records=rows)
 
     async def _bounded(self, work: Coroutine[Any, Any, T]) -> T:
@@ -90,10 +107,10 @@ class Tx:
 
 
 async def _within(seconds: float, link: Link, work: Coroutine[Any, Any, T]) -> T:
-    """Wait for `work`; past the deadline, or if the caller gives up, drop the connection, which ends `work` as lost."""
+    """Wait for `work`. Past the deadline, or if the caller is cancelled, close the connection, which ends `work`."""
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
-    deadline = loop.call_later(seconds, link.terminate)
+    deadline = loop.call_later(seconds_left(seconds), _terminate_overdue, link)
     try:
         return await asyncio.shield(task)
     finally:
@@ -103,29 +120,40 @@ async def _within(seconds: float, link: Link, work: Coroutine[Any, Any, T]) -> T
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-async def _part_from(link: Link) -> None:
+# Connections that we closed because their deadline had passed.
+_OVERDUE: Final[WeakSet[Link]] = WeakSet()
+
+
+def _terminate_overdue(link: Link) -> None:
+    _OVERDUE.add(link)
+    link.terminate()
+
+
+async def _close(link: Link) -> None:
     with suppress(TimeoutError, *LOST):
-        await link.close(timeout=GOODBYE)
+        await link.close(timeout=CLOSE_TIMEOUT)
 
 
 class Database:
     def __init__(self, url: str, *, connections: int = 8, deadline: float = 3.0, name: str = "gatepass") -> None:
-        self._url = url
+        self.url, self.name = url, name
+        self.commits = CommitWatch(CommitProbe(url, f"{name} probe"))
+        self._hosts = PostgresHosts(url, name)
         self._deadline = deadline
-        self._name = name
         self._free = asyncio.Semaphore(connections)
         self._idle: list[Link] = []
         self._born: WeakKeyDictionary[Link, float] = WeakKeyDictionary()
         self._unreplicated: set[int] = set()
 
     async def close(self) -> None:
-        """Say goodbye, to all at once. Who does not hear it in time is hung up on."""
-        leaving, self._idle = self._idle, []
-        await asyncio.gather(*(_part_from(link) for link in leaving))
+        """Close all connections at once; terminate those that do not close in time."""
+        idle, self._idle = self._idle, []
+        await asyncio.gather(self.commits.close(), *(_close(link) for link in idle))
 
     @asynccontextmanager
     async def transaction(self, address: Address | None = None) -> AsyncGenerator[Tx, None]:
-        """A transaction that commits when the block ends and is undone when it raises."""
+        """A transaction that commits when the block ends and is rolled back when it raises."""
+        self._require_commits()
         async with self._link() as link:
             tx = Tx(link, self._deadline, address)
             await _within(self._deadline, link, link.execute("BEGIN"))
@@ -137,36 +165,35 @@ class Database:
                 raise
             await _within(self._deadline, link, link.execute("COMMIT"))
             self._require_replicated(link)
+        tx.tell_committed()
 
     @asynccontextmanager
-    async def statement(self) -> AsyncGenerator[Tx, None]:
+    async def autocommit(self, *, writes: bool = False) -> AsyncGenerator[Tx, None]:
         """Each statement is its own transaction: one round trip, committed when it returns."""
+        if writes:
+            self._require_commits()
         async with self._link() as link:
-            yield Tx(link, self._deadline)
+            tx = Tx(link, self._deadline)
+            yield tx
             self._require_replicated(link)
-
-    reading = statement
+        tx.tell_committed()
 
     @asynccontextmanager
     async def _link(self) -> AsyncGenerator[Link, None]:
-        if self._free.locked():
-            try:
-                await asyncio.wait_for(self._free.acquire(), PATIENCE)
-            except TimeoutError:
-                raise Overloaded from None
-        else:
-            await self._free.acquire()
+        await self._acquire()
         link: Link | None = None
         try:
             link = await self._connected()
             yield link
         except asyncpg.LockNotAvailableError as held:
-            raise Busy from held
-        except (*LOST, *PASSING_TROUBLE) as trouble:
-            # The next session may be with another server, which can.
+            raise Busy(cause="lock") from held
+        except (*LOST, *TRANSIENT) as error:
+            cause = "deadline" if link in _OVERDUE else _cause(error)
             if link is not None:
                 link.terminate()
-            raise Unavailable from trouble
+            if link is not None and cause in OF_THE_SERVER:
+                self._distrust(link)
+            raise Unavailable(cause=cause) from error
         finally:
             if link is not None and not link.is_closed() and not link.is_in_transaction():
                 self._idle.append(link)
@@ -174,26 +201,49 @@ class Database:
                 link.terminate()
             self._free.release()
 
+    def _require_commits(self) -> None:
+        """While no commit ends, refuse at once: each that is begun leaves a session on the server until it ends."""
+        if self.commits.stalled:
+            raise Unavailable(cause="stalled")
+
+    async def _acquire(self) -> None:
+        if seconds_left(self._deadline) <= 0:
+            raise Unavailable(cause="queue")
+        if not self._free.locked():
+            await self._free.acquire()
+            return
+        try:
+            await asyncio.wait_for(self._free.acquire(), seconds_left(ACQUIRE_TIMEOUT))
+        except TimeoutError:
+            raise Overloaded(cause="connections") from None
+
+    def _distrust(self, link: Link) -> None:
+        """The idle connections lead to the same server. The next one may reach another, which can serve it."""
+        self._hosts.avoid(link)
+        self.commits.suspect()
+        idle, self._idle = self._idle, []
+        for one in idle:
+            one.terminate()
+
     async def _connected(self) -> Link:
         while self._idle:
             link = self._idle.pop()
             if link.is_closed():
                 continue
-            if time.monotonic() - self._born[link] < LIFETIME:
+            if time.monotonic() - self._born[link] < MAX_AGE:
                 return link
-            link.terminate()  # without a goodbye: a gate waits behind this
+            link.terminate()  # not closed: a gate waits for this
         try:
-            link = await asyncpg.connect(
-                self._url, timeout=self._deadline, server_settings={"application_name": self._name}
-            )
-        except (OSError, TimeoutError, asyncpg.PostgresError) as unreachable:
-            raise Unavailable from unreachable
-        link.add_log_listener(self._heard)
+            link = await self._hosts.connect(seconds_left(self._deadline))
+        except UNREACHABLE as unreachable:
+            cause = "read_only" if isinstance(unreachable, NOT_WANTED) else "connect"
+            raise Unavailable(cause=cause) from unreachable
+        link.add_log_listener(self._on_message)
         self._born[link] = time.monotonic()
         return link
 
-    def _heard(self, link: object, message: asyncpg.PostgresLogMessage) -> None:
-        """A commit may return although no standby has it: the outcome is then unknown."""
+    def _on_message(self, link: object, message: asyncpg.PostgresLogMessage) -> None:
+        """Remember a commit that returned although no standby has it: its outcome is unknown."""
         if getattr(message, "sqlstate", None) == SYNC_WAIT_CANCELLED:
             self._unreplicated.add(id(link))
 
@@ -201,11 +251,15 @@ class Database:
         if id(link) in self._unreplicated:
             self._unreplicated.discard(id(link))
             link.terminate()
-            raise Unavailable
+            raise Unavailable(cause="not_replicated")
+
+
+def _cause(error: Exception) -> str:
+    return next((cause for kind, cause in CAUSES.items() if isinstance(error, kind)), "lost")
 
 
 def _shaped(kind: type[T], row: Row) -> T:
-    """A row as a dataclass: columns and fields have the same names; enums are made from their values."""
+    """A row as a dataclass. Columns and fields have the same names; an enum is made from its value."""
     return kind(**{name: row[name] if make is None else make(row[name]) for name, make in _makers(kind)})
 
 

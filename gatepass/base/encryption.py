@@ -1,4 +1,4 @@
-"""Secrets at rest: sealed with a key from the settings, and bound to the row they belong to.
+"""Secrets at rest: sealed with a key from the settings, and bound to their row (XChaCha20-Poly1305).
 
 A sealed secret begins with the fingerprint of its key, so that keys can be rotated: the first
 key seals, all of them open.
@@ -55,7 +55,7 @@ class Vault:
             raise VaultLocked from None
 
     def is_current(self, box: bytes) -> bool:
-        """Whether the first key has sealed this. Whether it opens, only opening it tells."""
+        """Whether the first key has sealed this. It does not prove that it opens."""
         return box.startswith(_fingerprint(self._first))
 
 

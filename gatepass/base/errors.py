@@ -1,9 +1,9 @@
-"""A refusal is a name, a sentence and a code. What HTTP makes of it stands at the door.
+"""A refusal is a name, a sentence and a code. Its HTTP status is in one table, in api/responses.py.
 
 The docstring is the sentence that people read; the code is frozen API.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 
 class Refusal(Exception):  # noqa: N818  a refusal is an answer, not an error
@@ -26,7 +26,25 @@ class InvalidRequest(Refusal):
     code = "invalid_request"
 
 
-class Unavailable(Refusal):
+# Why the service cannot serve a call. docs/operate/observe.md explains each.
+CAUSES: Final = (
+    "connect", "deadline", "lost", "stalled", "read_only", "pooler", "schema", "not_replicated", "shutdown",
+    "resources", "conflict", "lock", "connections", "queue", "counting",
+)  # fmt: skip
+
+
+class NotNow(Refusal):
+    """The service cannot serve the call now. `cause`, one of CAUSES, is for our log and metrics, not for the caller.
+
+    Only the kinds below, which have a code, are raised.
+    """
+
+    def __init__(self, sentence: str | None = None, *, cause: str = "unknown") -> None:
+        super().__init__(sentence)
+        self.cause = cause
+
+
+class Unavailable(NotNow):
     """The call could not be finished in time and its outcome is unknown. Try again with the same Idempotency-Key."""
 
     code = "unavailable"
@@ -36,7 +54,7 @@ class Busy(Unavailable):
     """What this call needs is held by another one. Try again with the same Idempotency-Key."""
 
 
-class Overloaded(Refusal):
+class Overloaded(NotNow):
     """Too many calls are waiting. Try again in a moment."""
 
     code = "overloaded"

@@ -1,6 +1,6 @@
 """Identifiers: UUIDv7 inside, so that rows made together lie together; a prefix outside.
 
-They are made as the driver makes them: a `uuid.UUID` in C, which a scan, making five, is glad of.
+They are of the driver's class, a `uuid.UUID` in C, because it is faster and a scan makes five.
 """
 
 import re
@@ -37,7 +37,7 @@ def request_id(text: str) -> UUID | None:
 
 
 def moment_of(id: UUID) -> datetime | None:
-    """When a UUIDv7 was made, to the millisecond; None for what is no UUIDv7."""
+    """When a UUIDv7 was made, to the millisecond; None if it is no UUIDv7."""
     try:
         return EPOCH + timedelta(milliseconds=id.int >> 80) if id.version == 7 else None
     except OverflowError:
@@ -45,5 +45,5 @@ def moment_of(id: UUID) -> datetime | None:
 
 
 def strict_uuid(text: str) -> UUID | None:
-    """The UUID written in its one canonical form, upper case forgiven; `uuid.UUID` takes braces and urns too."""
+    """The UUID in its canonical form, in either case; `uuid.UUID` would take braces and URNs too."""
     return pgproto.UUID(text) if CANONICAL.fullmatch(text) else None

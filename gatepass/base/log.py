@@ -1,6 +1,6 @@
 """Logs: one JSON object a line, with the request and the organization; fields are chosen, never dumped.
 
-Keys, tokens, bodies and query strings are not fields that anyone may log.
+Keys, tokens, bodies and query strings are never logged.
 """
 
 import logging
@@ -18,11 +18,19 @@ def _without_secrets(_logger: object, _method: str, event: structlog.typing.Even
     return event
 
 
+def _on_one_line(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """A value cannot begin a new line, or colour one: whoever chose it could forge an entry of the log."""
+    for name, value in event.items():
+        if isinstance(value, str) and not value.isprintable():
+            event[name] = value.encode("unicode_escape").decode()
+    return event
+
+
 def configure(level: str, style: str) -> None:
-    """Our own lines and those of the libraries, alike."""
+    """Format our own lines and those of the libraries alike."""
     renderer: Any = structlog.processors.JSONRenderer()
     if style != "json":
-        # The plain traceback: the other one shows local variables, and a key may be among them.
+        # The plain traceback, because the default one shows local variables, and a key may be among them.
         renderer = structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
         )
@@ -31,6 +39,7 @@ def configure(level: str, style: str) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _without_secrets,
+        _on_one_line,
         structlog.processors.format_exc_info,
     ]
     number = logging.getLevelNamesMapping()[level.upper()]

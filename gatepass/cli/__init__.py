@@ -1,1 +1,1 @@
-"""DOOR: the command line, `gatepass`; one file for each command."""
+"""The command line, `gatepass`."""

@@ -1,4 +1,4 @@
-"""Trouble: what is wrong and how to mend it, in a line or a few, with an exit code. Nobody needs a traceback for it."""
+"""An error of a command: the cause and the remedy in a line or a few, and an exit code. It needs no traceback."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ WRONG_STATE: Final = 1
 WRONG_USAGE: Final = 2
 
 
-class Trouble(Exception):  # noqa: N818  it is told, not raised at anyone
+class CommandError(Exception):
     def __init__(self, *lines: str, code: int = WRONG_STATE) -> None:
         super().__init__("\n".join(lines))
         self.code = code

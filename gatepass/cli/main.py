@@ -1,4 +1,4 @@
-"""`gatepass`: the commands, and what becomes of trouble."""
+"""`gatepass`: its commands and their exit codes."""
 
 import sys
 from typing import Annotated, Final
@@ -6,22 +6,22 @@ from typing import Annotated, Final
 import typer
 
 from gatepass import __version__
-from gatepass.cli.demo import demo
-from gatepass.cli.dev import dev
-from gatepass.cli.doctor import doctor
-from gatepass.cli.migrate import migrate
-from gatepass.cli.organization import organization
-from gatepass.cli.person import person
-from gatepass.cli.reseal import reseal
-from gatepass.cli.secret import secret
-from gatepass.cli.serve import serve
-from gatepass.cli.trouble import Trouble
-from gatepass.cli.upkeep import upkeep
-from gatepass.cli.worker import worker
+from gatepass.base import log
+from gatepass.cli.commands.demo import demo
+from gatepass.cli.commands.dev import dev
+from gatepass.cli.commands.doctor import doctor
+from gatepass.cli.commands.encryption import reencrypt, secret
+from gatepass.cli.commands.maintenance import maintenance
+from gatepass.cli.commands.migrate import migrate
+from gatepass.cli.commands.people import organization, person
+from gatepass.cli.commands.serve import serve
+from gatepass.cli.commands.worker import worker
+from gatepass.cli.errors import WRONG_STATE, CommandError
+from gatepass.server.run import CannotListen
 
 PANELS: Final = {
     "Begin here": (dev, demo, doctor),
-    "Run the service": (serve, worker, migrate, upkeep, secret, reseal),
+    "Run the service": (serve, worker, migrate, maintenance, secret, reencrypt),
 }
 
 app = typer.Typer(
@@ -38,7 +38,7 @@ for group in (organization, person):
     app.add_typer(group, rich_help_panel="Let people in")
 
 
-def _say_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
     if wanted:
         print(f"gatepass {__version__}")
         raise typer.Exit
@@ -48,7 +48,7 @@ def _say_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
 def gatepass(
     *,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_say_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """One card, many tickets, each activated exactly once.
@@ -58,9 +58,14 @@ def gatepass(
 
 
 def run() -> None:
-    """The entry point. Trouble is told in a line; anything else is a fault of ours and shows its traceback."""
+    """The entry point. An expected error is printed without a traceback; any other is a fault of ours and shows it."""
+    # A command that ends prints its answer alone; `serve` and `worker` configure the log by their settings.
+    log.configure("critical", "console")
     try:
         app()
-    except Trouble as trouble:
-        print(trouble, file=sys.stderr)
-        sys.exit(trouble.code)
+    except CommandError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.code)
+    except CannotListen as error:
+        print(error, file=sys.stderr)
+        sys.exit(WRONG_STATE)

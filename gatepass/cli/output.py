@@ -1,4 +1,4 @@
-"""Printing what a program reads: all of it, or an error."""
+"""Output for programs: all of it, or an error."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Who did it, in words: changes name a person or a key by its id."""
+"""Actors by name: an entry of the audit log names a person or a key by its id."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from gatepass.domain import keys
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """`text` is what changes say. Who is no person and no key, such as a worker, is called by it."""
+    """`text` is the actor in the audit log, and the name of one that is no person and no key, such as a worker."""
 
     text: str
     name: str
@@ -26,24 +26,24 @@ class _Person:
     email: str
 
 
-async def actors_named(tx: Tx, organization_id: UUID, texts: Iterable[str | None]) -> dict[str, Actor]:
-    """These actors of the organization's own changes, by what the changes call them. Who has left is named too."""
+async def find_actors(tx: Tx, organization_id: UUID, texts: Iterable[str | None]) -> dict[str, Actor]:
+    """These actors of the organization's audit log, by their texts. People who have left are named too."""
     wanted = {text for text in texts if text is not None}
     ids = {text: id for text in wanted if (id := strict_uuid(text.partition(" ")[2])) is not None}
     of_kind = {kind: {text: id for text, id in ids.items() if text.startswith(kind)} for kind in ("person ", "key ")}
     people = await tx.all(_Person, PEOPLE, list(of_kind["person "].values())) if of_kind["person "] else []
-    called = await keys.names_of(tx, organization_id, of_kind["key "].values()) if of_kind["key "] else {}
+    found = await keys.names_of(tx, organization_id, of_kind["key "].values()) if of_kind["key "] else {}
     known = {person.id: Actor("", person.name, person.email) for person in people}
-    known |= {id: Actor("", f"API key {key.name}", f"…{key.last_four}") for id, key in called.items()}
-    return {text: _called(text, known.get(ids[text]) if text in ids else None) for text in wanted}
+    known |= {id: Actor("", f"API key {key.name}", f"…{key.last_four}") for id, key in found.items()}
+    return {text: _actor(text, known.get(ids[text]) if text in ids else None) for text in wanted}
 
 
-def _called(text: str, known: Actor | None) -> Actor:
+def _actor(text: str, known: Actor | None) -> Actor:
     return Actor(text, text) if known is None else Actor(text, known.name, known.detail)
 
 
 PEOPLE: Final = """
-    SELECT id, name, email
+    SELECT id, name, CASE WHEN removed_at IS NULL THEN email ELSE 'account removed' END AS email
       FROM person
      WHERE id = ANY ($1)
 """

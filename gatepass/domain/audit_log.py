@@ -1,4 +1,7 @@
-"""Who changed what, when, why and from where: one row for each change, written in its transaction."""
+"""The audit log: one entry for each change, written in its transaction: actor, subject, action, reason, IP address.
+
+Security events, such as a sign-in or a refusal, are written by `security_log.py`.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,13 +12,15 @@ from gatepass.base.database import Address, Tx
 from gatepass.base.ids import new_id
 from gatepass.base.paging import END, Place
 
-# A page with a filter looks through so many and no more, however rare what it asks for is.
+# A page with a filter reads at most this many entries, however few of them match.
 LOOKED_THROUGH: Final = 10_000
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SubjectEntry:
+    """An entry in the list of one subject."""
+
     at: datetime
     actor: str
     action: str
@@ -25,8 +30,8 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A change, with all that is known about it."""
+class AuditEntry:
+    """An entry with all its columns."""
 
     at: datetime
     id: UUID
@@ -41,8 +46,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which changes a list shows. Times from `since`, up to and without `until`."""
+class AuditFilter:
+    """The entries that a list shows: from `since` to before `until`."""
 
     actor: str | None = None
     subject: str | None = None
@@ -52,7 +57,7 @@ class Wanted:
     until: datetime | None = None
 
 
-async def note(
+async def record(
     tx: Tx,
     organization_id: UUID,
     subject: str,
@@ -65,30 +70,32 @@ async def note(
     becomes: str | None = None,
     reason: str | None = None,
 ) -> None:
-    await tx.run(NOTE, organization_id, at, new_id(), by, subject, subject_id, action, was, becomes, reason, tx.address)
+    await tx.run(
+        RECORD, organization_id, at, new_id(), by, subject, subject_id, action, was, becomes, reason, tx.address
+    )
 
 
-async def of_subject(tx: Tx, organization_id: UUID, subject_id: UUID) -> list[Change]:
-    """The last hundred changes of one thing, newest first."""
-    return await tx.all(Change, OF_SUBJECT, organization_id, subject_id)
+async def of_subject(tx: Tx, organization_id: UUID, subject_id: UUID) -> list[SubjectEntry]:
+    """The last hundred entries of one subject, newest first."""
+    return await tx.all(SubjectEntry, OF_SUBJECT, organization_id, subject_id)
 
 
-async def changes_of(
-    tx: Tx, organization_id: UUID, wanted: Wanted, *, after: Place | None = None, limit: int
-) -> tuple[list[Entry], Place | None]:
-    """Changes, newest first, and where the next page begins. With a filter a page may be short, and not the last."""
+async def entries_of(
+    tx: Tx, organization_id: UUID, wanted: AuditFilter, *, after: Place | None = None, limit: int
+) -> tuple[list[AuditEntry], Place | None]:
+    """Entries, newest first, and where the next page begins. With a filter a page may be short and not the last."""
     place = after or (END if wanted.until is None else Place(wanted.until, UUID(int=0)))
     here = (organization_id, place.at, place.id, wanted.since or EARLIEST)
-    asked = (wanted.subject, wanted.action, wanted.actor, LOOKED_THROUGH, limit + 1)
-    page, last, entered = _statements(wanted)
-    found = await tx.all(Entry, page, *here, *asked, *entered)
+    filters = (wanted.subject, wanted.action, wanted.actor, LOOKED_THROUGH, limit + 1)
+    page, last, indexed = _statements(wanted)
+    found = await tx.all(AuditEntry, page, *here, *filters, *indexed)
     if len(found) > limit:
         return found[:limit], Place(found[limit - 1].at, found[limit - 1].id)
-    return found, await tx.one(Place, last, *here, LOOKED_THROUGH - 1, *entered)
+    return found, await tx.one(Place, last, *here, LOOKED_THROUGH - 1, *indexed)
 
 
-def _statements(wanted: Wanted) -> tuple[LiteralString, LiteralString, tuple[UUID | str, ...]]:
-    """The page and its end, by the narrowest index that fits; and what that index is entered with."""
+def _statements(wanted: AuditFilter) -> tuple[LiteralString, LiteralString, tuple[UUID | str, ...]]:
+    """The statements for a page and for its end, by the narrowest index that fits, and the value for that index."""
     if wanted.subject_id is not None:
         return PAGE_OF_SUBJECT, LAST_OF_SUBJECT, (wanted.subject_id,)
     if wanted.actor is not None:
@@ -96,108 +103,47 @@ def _statements(wanted: Wanted) -> tuple[LiteralString, LiteralString, tuple[UUI
     return PAGE, LAST, ()
 
 
-NOTE: Final = """
-    INSERT INTO change (organization_id, at, id, actor, subject, subject_id, action, was, becomes, reason,
-                        address)
+RECORD: Final = """
+    INSERT INTO audit_log (organization_id, at, id, actor, subject, subject_id, action, was, becomes, reason,
+                           address)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 """
 
 OF_SUBJECT: Final = """
     SELECT at, actor, action, was, becomes, reason
-      FROM change
+      FROM audit_log
      WHERE organization_id = $1
        AND subject_id = $2
      ORDER BY at DESC, id DESC
      LIMIT 100
 """
 
-PAGE: Final = """
-    SELECT *
-      FROM (SELECT c.at, c.id, c.actor, c.subject, c.subject_id, c.action, c.was, c.becomes, c.reason, c.address
-              FROM change c
-             WHERE c.organization_id = $1
-               AND c.at <= $2
-               AND (c.at, c.id) < ($2, $3)
-               AND c.at >= $4
-             ORDER BY c.at DESC, c.id DESC
-             LIMIT $8) looked
-     WHERE ($5::text IS NULL OR looked.subject = $5)
-       AND ($6::text IS NULL OR looked.action = $6)
-       AND ($7::text IS NULL OR looked.actor = $7)
-     ORDER BY looked.at DESC, looked.id DESC
-     LIMIT $9
-"""
-
-LAST: Final = """
-    SELECT c.at, c.id
-      FROM change c
-     WHERE c.organization_id = $1
+# The six statements of a page are joined of these constants, never of values.
+COLUMNS: Final = "c.at, c.id, c.actor, c.subject, c.subject_id, c.action, c.was, c.becomes, c.reason, c.address"
+OF_ORGANIZATION: Final = " FROM audit_log c WHERE c.organization_id = $1"
+# Keyset pagination: the entries before ($2, $3), newest first, and none older than $4.
+BEFORE: Final = """
        AND c.at <= $2
        AND (c.at, c.id) < ($2, $3)
        AND c.at >= $4
      ORDER BY c.at DESC, c.id DESC
-    OFFSET $5
-     LIMIT 1
 """
-
-PAGE_OF_ACTOR: Final = """
-    SELECT *
-      FROM (SELECT c.at, c.id, c.actor, c.subject, c.subject_id, c.action, c.was, c.becomes, c.reason, c.address
-              FROM change c
-             WHERE c.organization_id = $1
-               AND c.actor = $10
-               AND c.at <= $2
-               AND (c.at, c.id) < ($2, $3)
-               AND c.at >= $4
-             ORDER BY c.at DESC, c.id DESC
-             LIMIT $8) looked
+FILTERED: Final = """
+     LIMIT $8) looked
      WHERE ($5::text IS NULL OR looked.subject = $5)
-       AND ($6::text IS NULL OR looked.action = $6)
+       AND ($6::text IS NULL OR replace(looked.action, '_', ' ') = replace($6, '_', ' '))
        AND ($7::text IS NULL OR looked.actor = $7)
      ORDER BY looked.at DESC, looked.id DESC
      LIMIT $9
 """
+PAGE_END: Final = " OFFSET $5 LIMIT 1"
 
-LAST_OF_ACTOR: Final = """
-    SELECT c.at, c.id
-      FROM change c
-     WHERE c.organization_id = $1
-       AND c.actor = $6
-       AND c.at <= $2
-       AND (c.at, c.id) < ($2, $3)
-       AND c.at >= $4
-     ORDER BY c.at DESC, c.id DESC
-    OFFSET $5
-     LIMIT 1
-"""
+PAGE: Final = "SELECT * FROM (SELECT " + COLUMNS + OF_ORGANIZATION + BEFORE + FILTERED
+PAGE_OF_ACTOR: Final = "SELECT * FROM (SELECT " + COLUMNS + OF_ORGANIZATION + " AND c.actor = $10" + BEFORE + FILTERED
+PAGE_OF_SUBJECT: Final = (
+    "SELECT * FROM (SELECT " + COLUMNS + OF_ORGANIZATION + " AND c.subject_id = $10" + BEFORE + FILTERED
+)
 
-PAGE_OF_SUBJECT: Final = """
-    SELECT *
-      FROM (SELECT c.at, c.id, c.actor, c.subject, c.subject_id, c.action, c.was, c.becomes, c.reason, c.address
-              FROM change c
-             WHERE c.organization_id = $1
-               AND c.subject_id = $10
-               AND c.at <= $2
-               AND (c.at, c.id) < ($2, $3)
-               AND c.at >= $4
-             ORDER BY c.at DESC, c.id DESC
-             LIMIT $8) looked
-     WHERE ($5::text IS NULL OR looked.subject = $5)
-       AND ($6::text IS NULL OR looked.action = $6)
-       AND ($7::text IS NULL OR looked.actor = $7)
-     ORDER BY looked.at DESC, looked.id DESC
-     LIMIT $9
-"""
-
-LAST_OF_SUBJECT: Final = """
-    SELECT c.at, c.id
-      FROM change c
-     WHERE c.organization_id = $1
-       AND c.subject_id = $6
-       AND c.at <= $2
-       AND (c.at, c.id) < ($2, $3)
-       AND c.at >= $4
-     ORDER BY c.at DESC, c.id DESC
-    OFFSET $5
-     LIMIT 1
-"""
+LAST: Final = "SELECT c.at, c.id" + OF_ORGANIZATION + BEFORE + PAGE_END
+LAST_OF_ACTOR: Final = "SELECT c.at, c.id" + OF_ORGANIZATION + " AND c.actor = $6" + BEFORE + PAGE_END
+LAST_OF_SUBJECT: Final = "SELECT c.at, c.id" + OF_ORGANIZATION + " AND c.subject_id = $6" + BEFORE + PAGE_END

@@ -1,7 +1,7 @@
-"""The demo's own organizations: finding them, and clearing them away with everything that is theirs.
+"""The organizations of the demo: finding them, and deleting them with all their rows.
 
-Tickets and cards may be ten million, so they go in batches, each in a transaction of its own; the rest is
-little and goes in one. `cli/demo.py` calls these, and no other organization is ever touched.
+There may be ten million tickets and cards, so they are deleted in batches, each in a transaction of its own; the rest
+is small and is deleted in one. `cli/commands/demo.py` calls these; no other organization is ever touched.
 """
 
 from typing import Final, LiteralString
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 
-# Enough that the round trip is not what takes the time, few enough that each commits within a second or two.
+# Large enough that the round trip does not dominate, small enough that each commits within two seconds.
 BATCH: Final = 20_000
 BEFORE_ALL: Final = UUID(int=0)
 
@@ -19,24 +19,24 @@ async def organizations(tx: Tx) -> list[UUID]:
 
 
 async def clear_some_tickets(tx: Tx, organization_id: UUID, after: UUID = BEFORE_ALL) -> UUID | None:
-    """Delete a batch of tickets, in the order of their ids; the last one deleted, None when there were none."""
+    """Delete a batch of tickets, in the order of their ids; return the last id, None if there were none."""
     return await tx.value(CLEAR_SOME_TICKETS, organization_id, after, BATCH)
 
 
 async def clear_some_cards(tx: Tx, organization_id: UUID, after: UUID = BEFORE_ALL) -> UUID | None:
-    """Delete a batch of cards whose tickets are gone, with their holders; as above."""
+    """Delete a batch of cards without tickets, with their holders; return as above."""
     return await tx.value(CLEAR_SOME_CARDS, organization_id, after, BATCH)
 
 
 async def clear(tx: Tx, organization_id: UUID) -> None:
-    """Delete what is left of the organization, and then itself."""
+    """Delete the other rows of the organization, then the organization."""
     for statement in CLEAR.values():
         await tx.run(statement, organization_id)
     await tx.run(CLEAR_ORGANIZATION, organization_id)
 
 
 async def analyze(tx: Tx) -> None:
-    """Tell the planner what was loaded; autovacuum would, but only in a minute."""
+    """Update the planner's statistics now; autovacuum would do it within a minute."""
     await tx.run(ANALYZE)
 
 
@@ -94,7 +94,7 @@ CLEAR_SOME_CARDS: Final = """
      LIMIT 1
 """
 
-# Every tenant table, what refers to another first. A test compares this with the schema.
+# Every tenant table, referencing tables first. A test compares this with the schema.
 CLEAR: Final[dict[str, LiteralString]] = {
     "import_key": "DELETE FROM import_key WHERE organization_id = $1",
     "import_row": "DELETE FROM import_row WHERE organization_id = $1",
@@ -112,8 +112,8 @@ CLEAR: Final[dict[str, LiteralString]] = {
     "api_key": "DELETE FROM api_key WHERE organization_id = $1",
     "idempotency": "DELETE FROM idempotency WHERE organization_id = $1",
     "scan": "DELETE FROM scan WHERE organization_id = $1",
-    "audit": "DELETE FROM audit WHERE organization_id = $1",
-    "change": "DELETE FROM change WHERE organization_id = $1",
+    "request_log": "DELETE FROM request_log WHERE organization_id = $1",
+    "audit_log": "DELETE FROM audit_log WHERE organization_id = $1",
     "webhook_queue": "DELETE FROM webhook_queue WHERE organization_id = $1",
     "webhook_attempt": "DELETE FROM webhook_attempt WHERE organization_id = $1",
     "webhook_delivery": "DELETE FROM webhook_delivery WHERE organization_id = $1",

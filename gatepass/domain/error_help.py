@@ -1,6 +1,6 @@
-"""Every code that the API answers with: what it means, and how to mend it.
+"""Error help: for every error code of the API, its meaning and how to fix it.
 
-For people who look at a refused call and want to know what to do next. A test says that no code is missing.
+The studio shows it beside a refused call. A test checks that no code is missing.
 """
 
 from collections.abc import Mapping
@@ -9,140 +9,141 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
-    means: str
-    mend: str
+class ErrorHelp:
+    meaning: str
+    fix: str
 
 
-HUNG_UP: Final = 499
+# Logged when the client closed the connection before the response (nginx's 499).
+CLIENT_CLOSED: Final = 499
 
-EXPLAINED: Final[Mapping[str, Explanation]] = {
-    "invalid_request": Explanation(
+ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
+    "invalid_request": ErrorHelp(
         "Something in the request is missing, of the wrong type, too long, or contradicts something else.",
         "Read `param` in the answer: it names the field. Compare the request with the example in the reference.",
     ),
-    "invalid_token": Explanation(
+    "invalid_token": ErrorHelp(
         "The card token could not be read, or was not signed by a signing key of this organization that is in use.",
         "Scan the code again. If every card of a print run fails, its signing key was retired: issue new tokens.",
     ),
-    "invalid_key": Explanation(
+    "invalid_key": ErrorHelp(
         "The API key has been revoked, has expired, or was used from an address that is not on its list.",
         "Look at the key's page: roll it or make a new one, or call from an address on its list.",
     ),
-    "insufficient_scope": Explanation(
+    "insufficient_scope": ErrorHelp(
         "The API key is good, but it does not have the scope that this endpoint needs.",
         "Make a key with that scope. A key never gains scopes after it was made.",
     ),
-    "not_found": Explanation(
+    "not_found": ErrorHelp(
         "There is nothing at this path.",
         "Check the path against the reference. Look for a doubled slash, or a missing /api/public/v1.",
     ),
-    "event_not_found": Explanation(
+    "event_not_found": ErrorHelp(
         "There is no such event in this organization and mode. Another organization's event looks the same.",
         "Copy the event's id from its page. With a sandbox key only the sandbox event exists.",
     ),
-    "card_not_found": Explanation(
+    "card_not_found": ErrorHelp(
         "There is no such card in this organization. With a sandbox key only the test cards exist.",
         "Check the number for typing errors. If it is right, the card belongs to somebody else.",
     ),
-    "ticket_not_found": Explanation(
+    "ticket_not_found": ErrorHelp(
         "The card is known, but it holds no ticket for this event.",
         "Check that the gate is set to the right event. If the person has paid, issue a ticket to the card.",
     ),
-    "key_not_found": Explanation(
+    "key_not_found": ErrorHelp(
         "There is no such API key in this organization.",
         "Look for it in the list of keys; it may be in the other mode.",
     ),
-    "webhook_not_found": Explanation(
+    "webhook_not_found": ErrorHelp(
         "There is no such webhook endpoint in this organization and mode, or it has been deleted.",
         "List the endpoints with a key of the same mode, and take the id from there.",
     ),
-    "delivery_not_found": Explanation(
+    "delivery_not_found": ErrorHelp(
         "This endpoint has no such delivery, or it is so old that it is no longer kept.",
         "List the endpoint's deliveries, and take the id from there.",
     ),
-    "method_not_allowed": Explanation(
+    "method_not_allowed": ErrorHelp(
         "The path exists, but it does not take this method.",
         "The `Allow` header of the answer names the methods that it takes.",
     ),
-    "already_activated": Explanation(
+    "already_activated": ErrorHelp(
         "The ticket has been used: somebody was let in with it before. The answer says when and at which gate.",
         "If it was a mistake, undo the activation on the card's page, with a reason, and scan again.",
     ),
-    "card_has_ticket": Explanation(
+    "card_has_ticket": ErrorHelp(
         "The card already holds a ticket for this event, and can hold only one.",
         "Nothing is needed, or cancel the ticket that it holds first.",
     ),
-    "sold_out": Explanation(
+    "sold_out": ErrorHelp(
         "Every place of this ticket category is taken.",
         "Raise the category's quantity, or choose another category.",
     ),
-    "not_allowed": Explanation(
+    "not_allowed": ErrorHelp(
         "What was asked for is not possible in the present state, for example to resume what was never paused.",
         "Read the sentence in the answer, look at the present state, and decide anew.",
     ),
-    "no_signing_key": Explanation(
+    "no_signing_key": ErrorHelp(
         "The organization has no signing key, so that no card token can be made or checked.",
         "Add a signing key in the settings.",
     ),
-    "too_many_endpoints": Explanation(
+    "too_many_endpoints": ErrorHelp(
         "The organization has as many webhook endpoints as it may have.",
         "Delete one that is not needed. One endpoint can take several types of messages.",
     ),
-    "expired": Explanation(
+    "expired": ErrorHelp(
         "The card token has expired. The card itself may be good.",
         "Let the holder open the card page again, which shows a fresh code, or type in the card number.",
     ),
-    "request_too_large": Explanation(
+    "request_too_large": ErrorHelp(
         "The body of the request is larger than 16 KiB.",
         "Send one card in each call, and only the fields in the reference.",
     ),
-    "event_not_active": Explanation(
+    "event_not_active": ErrorHelp(
         "The event is not published: it is a draft, cancelled or ended. Only a published event takes scans.",
         "Publish a draft before doors open. A cancelled or ended event stays closed.",
     ),
-    "card_suspended": Explanation(
+    "card_suspended": ErrorHelp(
         "The card is suspended. Somebody of this organization did that, and gave a reason.",
         "Read the reason on the card's page. If it no longer holds, make the card active again.",
     ),
-    "card_revoked": Explanation(
+    "card_revoked": ErrorHelp(
         "The card has been revoked. That is final.",
         "Replace the card: the holder gets a new number, and the tickets move to it.",
     ),
-    "ticket_cancelled": Explanation(
+    "ticket_cancelled": ErrorHelp(
         "The ticket for this event was cancelled.",
         "Read the reason on the card's page. To let the person in, issue another ticket.",
     ),
-    "idempotency_key_reused": Explanation(
+    "idempotency_key_reused": ErrorHelp(
         "This Idempotency-Key was used before, with another body.",
         "Make a new key for each scan, such as a UUID, and repeat it only for retries of that very scan.",
     ),
-    "rate_limited": Explanation(
+    "rate_limited": ErrorHelp(
         "More calls came than the key, or the address, may make.",
         "Wait as long as `Retry-After` says. If a gate needs more, ask the operator to raise the key's rate.",
     ),
-    "internal_error": Explanation(
+    "internal_error": ErrorHelp(
         "Something went wrong on our side. It is written down under this request id.",
         "Try again with the same Idempotency-Key. If it stays, give the operator the request id.",
     ),
-    "unavailable": Explanation(
+    "unavailable": ErrorHelp(
         "The call could not be finished in time. Whether it took effect is not known.",
         "Try again with the same Idempotency-Key: it is then done exactly once, and answered as it was.",
     ),
-    "overloaded": Explanation(
+    "overloaded": ErrorHelp(
         "More calls were waiting than can be answered soon, so that this one was not begun.",
         "Wait as long as `Retry-After` says, and try again. If it happens often, tell the operator.",
     ),
 }
 
-NOBODY_WAITED: Final = Explanation(
+CLIENT_CLOSED_HELP: Final = ErrorHelp(
     "The caller hung up before the answer was ready. What was asked for may have been done.",
     "Give the client more time: at least 3 seconds. Then try again with the same Idempotency-Key.",
 )
 
 
-def explain(status: int, code: str | None) -> Explanation | None:
-    """What to say about an answer; nothing for one that went well."""
-    if status == HUNG_UP:
-        return NOBODY_WAITED
-    return None if code is None else EXPLAINED.get(code)
+def help_for(status: int, code: str | None) -> ErrorHelp | None:
+    """The help for a response; None for a success."""
+    if status == CLIENT_CLOSED:
+        return CLIENT_CLOSED_HELP
+    return None if code is None else ERROR_HELP.get(code)

@@ -1,8 +1,8 @@
 """Rate limits: a token bucket per key, with one of its own for scans, so that reads never starve a gate.
 
-Pure; the clock is an argument, in seconds that only go forward. A process alone keeps a bucket exactly.
-Several processes share one by telling each other now and then; until it has told the others, a process
-gives out no more than its share, so that all of them together overdraw a bucket by little.
+Pure; the clock is an argument, in seconds that only go forward. One process alone keeps a bucket exactly. Several
+processes share one by reporting at intervals. Until its report is settled, a process grants no more than its share, so
+that together they overdraw a bucket only a little.
 """
 
 import math
@@ -13,19 +13,19 @@ from typing import Final
 
 import msgspec
 
-from gatepass.base.refusals import Refusal
+from gatepass.base.errors import Refusal
 
-# More than the keys that one process meets in a busy minute; the least recently used is forgotten, which refills it.
+# More than the keys that one process sees in a busy minute. The least recently used is dropped, which refills it.
 MOST_BUCKETS: Final = 50_000
 
-# Who waits exactly as long as told may find a token short by the last bits of a float.
+# After exactly the wait that `Retry-After` names, rounding may leave a token short by the last bits of a float.
 ROUNDING: Final = 1e-6
 
-# So many processes keep the promise: in ten seconds at most 110 % of the rate, and one burst. Each gives at most a
-# quarter of a second's worth before the others hear of it, and three may do so after the fourth took the last token.
+# With 4 processes, ten seconds admit at most 110 % of the rate and one burst. Each grants at most the tokens of a
+# quarter of a second before the others know of them, and three may do so after the fourth took the last token.
 PROCESSES: Final = 4
-# Seconds between a call and its being told. What flows into a full bucket meanwhile must not be lost, or a key with
-# a small burst would be refused at its own rate. Taken from the same tenth as the shares.
+# Seconds between a call and its report. Tokens that flow into a full bucket in between must not be lost, or a key with
+# a small burst would be refused at its own rate. They come from the same 10 % as the shares.
 LATE: Final = 0.1
 
 
@@ -39,7 +39,7 @@ class TooManyFailures(RateLimited):
     """Too many calls without a valid API key from this address."""
 
 
-# These two are made on every call: a struct costs a tenth of a frozen dataclass.
+# These two are created on every call: a struct costs a tenth of a frozen dataclass.
 class Policy(msgspec.Struct, frozen=True):
     name: str
     per_second: float
@@ -50,14 +50,14 @@ class Policy(msgspec.Struct, frozen=True):
         return f'"{self.name}";q={self.burst};w={math.ceil(self.burst / self.per_second)}'
 
     def shared_burst(self) -> float:
-        """What a shared bucket holds. That of a very slow key holds less, as no process gives half a call."""
+        """The size of a shared bucket. It is less for a very slow key, because no process grants half a call."""
         late = LATE * self.per_second
         overdrawn = (PROCESSES - 1) * max(1.0, self.per_second / PROCESSES)
         return max(1.0, self.burst + late - max(0.0, overdrawn + late - self.per_second))
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Where a bucket stands after a call. It may be in debt for what several processes gave out at once."""
+    """A bucket after a call. Tokens may be negative, if several processes granted them at once."""
 
     policy: Policy
     allowed: bool
@@ -77,15 +77,15 @@ class Bucket:
     policy: Policy
     tokens: float
     at: float
-    # Taken here; the others do not know, or have not said that they do.
-    untold: int = 0
+    # Tokens taken here that are not settled with the other processes.
+    unreported: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What was taken from a bucket, to be told to the other processes."""
+    """Tokens taken from a bucket, for the report to the other processes."""
 
-    whose: Hashable
+    owner: Hashable
     policy: Policy
     bucket: Bucket
     count: int
@@ -97,66 +97,66 @@ class Buckets:
     def __init__(self, most: int = MOST_BUCKETS) -> None:
         self._most = most
         self._buckets: OrderedDict[Hashable, Bucket] = OrderedDict()
-        self._untold: dict[Hashable, Bucket] = {}
-        self._being_told: list[Taken] = []
+        self._unreported: dict[Hashable, Bucket] = {}
+        self._reporting: list[Taken] = []
         self._hurry: Callable[[], None] | None = None
 
-    def take(self, whose: Hashable, policy: Policy, now: float) -> Standing:
-        """Take one token, if there is one and this process may give it."""
-        bucket = self._buckets.get(whose)
+    def take(self, owner: Hashable, policy: Policy, now: float) -> Standing:
+        """Take one token, if there is one and this process may grant it."""
+        bucket = self._buckets.get(owner)
         if bucket is None:
-            bucket = self._add(whose, policy, now)
+            bucket = self._add(owner, policy, now)
         else:
-            self._buckets.move_to_end(whose)
+            self._buckets.move_to_end(owner)
         tokens = _refill(bucket, policy, now)
         if tokens < 1 - ROUNDING:
             return Standing(policy, False, tokens)
-        if self._hurry is not None and not self._share(whose, bucket, self._hurry):
+        if self._hurry is not None and not self._share(owner, bucket, self._hurry):
             return Standing(policy, False, 0.0)
         bucket.tokens = tokens = tokens - 1 if tokens > 1 else 0.0
         return Standing(policy, True, tokens)
 
     def share(self, hurry: Callable[[], None]) -> None:
-        """From now on others are told. `hurry` is called when a share, or a quarter of a burst, is half used up."""
+        """Share from now on. `hurry` is called when a share, or a quarter of a burst, is half used."""
         self._hurry = hurry
 
-    def keep_alone(self) -> None:
-        """Nobody hears us: each bucket goes on from here. What was not told is forgotten, never told twice."""
-        for taken in self._being_told:
-            taken.bucket.untold = 0
-        for bucket in self._untold.values():
-            bucket.untold = 0
-        self._untold, self._being_told, self._hurry = {}, [], None
+    def unshare(self) -> None:
+        """Stop sharing: each bucket continues alone. Unsettled tokens are dropped, so that none is reported twice."""
+        for taken in self._reporting:
+            taken.bucket.unreported = 0
+        for bucket in self._unreported.values():
+            bucket.unreported = 0
+        self._unreported, self._reporting, self._hurry = {}, [], None
 
-    def tell(self) -> list[Taken]:
-        """What the others do not know yet. Each is to be settled, or all forgotten, before the next is told."""
-        self._being_told = [
-            Taken(whose, bucket.policy, bucket, bucket.untold) for whose, bucket in self._untold.items()
+    def report(self) -> list[Taken]:
+        """All tokens that are not reported yet. Settle each, or call `unshare`, before the next report."""
+        self._reporting = [
+            Taken(owner, bucket.policy, bucket, bucket.unreported) for owner, bucket in self._unreported.items()
         ]
-        self._untold = {}
-        return self._being_told
+        self._unreported = {}
+        return self._reporting
 
     def settle(self, taken: Taken, level: float, now: float) -> None:
-        """The others know: the bucket as all see it, less what was taken here meanwhile."""
+        """Set a bucket to its shared level, less the tokens that were taken here since the report."""
         bucket = taken.bucket
-        bucket.untold -= taken.count
-        bucket.tokens, bucket.at = level - bucket.untold, now
+        bucket.unreported -= taken.count
+        bucket.tokens, bucket.at = level - bucket.unreported, now
 
-    def _add(self, whose: Hashable, policy: Policy, now: float) -> Bucket:
+    def _add(self, owner: Hashable, policy: Policy, now: float) -> Bucket:
         if len(self._buckets) >= self._most:
-            forgotten, _ = self._buckets.popitem(last=False)
-            self._untold.pop(forgotten, None)
-        bucket = self._buckets[whose] = Bucket(policy, float(policy.burst), now)
+            dropped, _ = self._buckets.popitem(last=False)
+            self._unreported.pop(dropped, None)
+        bucket = self._buckets[owner] = Bucket(policy, float(policy.burst), now)
         return bucket
 
-    def _share(self, whose: Hashable, bucket: Bucket, hurry: Callable[[], None]) -> bool:
-        """Note that one more is taken, unless this process has given its share and not been heard."""
+    def _share(self, owner: Hashable, bucket: Bucket, hurry: Callable[[], None]) -> bool:
+        """Count one more token, unless this process has granted its share and its report is not settled."""
         share = bucket.policy.per_second / PROCESSES
-        if bucket.untold and bucket.untold + 1 > share:
+        if bucket.unreported and bucket.unreported + 1 > share:
             return False
-        bucket.untold += 1
-        self._untold[whose] = bucket
-        if bucket.untold * 2 >= share or bucket.untold * 2 * PROCESSES >= bucket.policy.burst:
+        bucket.unreported += 1
+        self._unreported[owner] = bucket
+        if bucket.unreported * 2 >= share or bucket.unreported * 2 * PROCESSES >= bucket.policy.burst:
             hurry()
         return True
 

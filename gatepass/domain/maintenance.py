@@ -1,6 +1,6 @@
-"""Upkeep: partitions ahead and behind, retry keys rotated, events ended, and what follows a cancellation or a pause.
+"""Maintenance: partitions made and dropped, idempotency keys rotated, events ended, cancellations and pauses completed.
 
-Each step is short, waits briefly for its locks, and may be run by several processes at once.
+Each step is short, waits at most 200 ms for its locks, and may run in several processes at once.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -10,18 +10,18 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gatepass.base.database import Database, Tx
-from gatepass.base.refusals import Unavailable
+from gatepass.base.errors import Unavailable
 from gatepass.domain import events, imports, tickets
-from gatepass.domain.staff import forgetting
+from gatepass.domain.staff import notices, sessions
 from gatepass.domain.webhooks import backlog, replays
 
-HISTORIES: Final = ("scan", "audit", "change", "webhook_event", "webhook_delivery", "webhook_attempt")
-# Answers are kept at least this long: a generation is read for one more after it is closed.
+HISTORIES: Final = ("scan", "request_log", "audit_log", "webhook_event", "webhook_delivery", "webhook_attempt")
+# Answers are kept at least this long: a closed generation is read for one generation more.
 GENERATION: Final = timedelta(hours=24)
 
 
 @dataclass(slots=True)
-class Done:
+class MaintenanceReport:
     partitions_made: int = 0
     partitions_dropped: int = 0
     generations_rotated: int = 0
@@ -32,28 +32,30 @@ class Done:
     webhooks_expired: int = 0
     import_rows_swept: int = 0
     sessions_forgotten: int = 0
+    notices_forgotten: int = 0
     put_off: int = 0
 
 
-async def keep(db: Database, *, at: datetime) -> Done:
-    """Do what is due. What could not get its lock is left for the next time."""
-    done = Done()
+async def run_due(db: Database, *, at: datetime) -> MaintenanceReport:
+    """Run every step that is due. A step that does not get its lock is put off until the next run."""
+    done = MaintenanceReport()
     for history in HISTORIES:
         done.partitions_made += await _repeat(db, done, lambda tx, name=history: make_partition(tx, name, at=at))
         done.partitions_dropped += await _repeat(db, done, lambda tx, name=history: drop_partition(tx, name, at=at))
     done.generations_rotated += await _rotate(db, done, at)
     async with db.transaction() as tx:
-        done.events_ended = await events.end_past(tx, at=at)
+        done.events_ended = await events.end_past_events(tx, at=at)
     done.webhooks_expired += await _all(db, lambda tx: backlog.expire_some(tx, at=at))
     done.import_rows_swept += await _all(db, lambda tx: imports.sweep_some(tx, at=at))
-    done.sessions_forgotten += await _all(db, lambda tx: forgetting.forget_some(tx, at=at))
+    done.sessions_forgotten += await _all(db, lambda tx: sessions.delete_some_expired(tx, at=at))
+    done.notices_forgotten += await _all(db, lambda tx: notices.delete_some_old(tx, at=at))
     await follow_up(db, at=at, done=done)
     return done
 
 
-async def follow_up(db: Database, *, at: datetime, done: Done | None = None) -> Done:
-    """What somebody may be waiting for: tickets of cancelled events, replays, and the queues of paused endpoints."""
-    done = done or Done()
+async def follow_up(db: Database, *, at: datetime, done: MaintenanceReport | None = None) -> MaintenanceReport:
+    """Steps that people may wait for: tickets of cancelled events, replays, queues of paused and deleted endpoints."""
+    done = done or MaintenanceReport()
     done.tickets_cancelled += await _all(db, lambda tx: tickets.cancel_some_of_cancelled_events(tx, at=at))
     done.webhooks_set_aside += await _all(db, backlog.set_aside_some)
     await _all(db, lambda tx: backlog.drop_some_of_deleted(tx, at=at))
@@ -63,7 +65,7 @@ async def follow_up(db: Database, *, at: datetime, done: Done | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long a history is kept."""
+    """How long the rows of a partitioned table are kept."""
 
     name: str
     keep: timedelta
@@ -74,10 +76,10 @@ async def retentions(tx: Tx) -> list[Retention]:
 
 
 @asynccontextmanager
-async def turn(db: Database) -> AsyncGenerator[bool, None]:
-    """Whether it is this process's turn, for as long as the block lasts. The lock goes with its transaction."""
+async def lock(db: Database) -> AsyncGenerator[bool, None]:
+    """Whether this process has the maintenance lock. It is held until the block, and its transaction, ends."""
     async with db.transaction() as tx:
-        yield bool(await tx.value(TAKE_TURN))
+        yield bool(await tx.value(TRY_LOCK))
 
 
 async def make_partition(tx: Tx, history: str, *, at: datetime) -> str | None:
@@ -90,7 +92,7 @@ async def drop_partition(tx: Tx, history: str, *, at: datetime) -> str | None:
     return await tx.value(DROP_PARTITION, history, at)
 
 
-async def _repeat(db: Database, done: Done, step: Callable[[Tx], Awaitable[str | None]]) -> int:
+async def _repeat(db: Database, done: MaintenanceReport, step: Callable[[Tx], Awaitable[str | None]]) -> int:
     count = 0
     try:
         while True:
@@ -103,8 +105,8 @@ async def _repeat(db: Database, done: Done, step: Callable[[Tx], Awaitable[str |
     return count
 
 
-async def _rotate(db: Database, done: Done, at: datetime) -> int:
-    """Two short transactions: a scan waits for the flip alone, never for the clean-up."""
+async def _rotate(db: Database, done: MaintenanceReport, at: datetime) -> int:
+    """Two short transactions: a scan may wait for the second one, never for the TRUNCATE in the first."""
     try:
         async with db.transaction() as tx:
             if not await tx.value(ROTATION_IS_DUE, at - GENERATION):
@@ -120,7 +122,7 @@ async def _rotate(db: Database, done: Done, at: datetime) -> int:
 
 
 async def _all(db: Database, some: Callable[[Tx], Awaitable[int]]) -> int:
-    """Batch after batch, each its own transaction, until nothing is left; how many that were."""
+    """Run batches, each in a transaction of its own, until one is empty; return the total."""
     count = 0
     while True:
         async with db.transaction() as tx:
@@ -130,10 +132,10 @@ async def _all(db: Database, some: Callable[[Tx], Awaitable[int]]) -> int:
         count += done
 
 
-# A gate that queues behind us waits no longer than this.
+# A gate that waits behind our lock request waits no longer than this.
 BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'"
 
-TAKE_TURN: Final = "SELECT pg_try_advisory_xact_lock(hashtext('upkeep'))"
+TRY_LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtext('maintenance'))"
 
 RETENTIONS: Final = "SELECT name, keep FROM history ORDER BY keep DESC, name"
 

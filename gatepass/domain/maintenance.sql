@@ -1,7 +1,7 @@
--- Keeping history in pieces, and retry keys in generations. `upkeep.py` calls these.
+-- Partitions of the histories, and generations of idempotency keys. `maintenance.py` calls these routines.
 
--- Make the earliest partition that is missing from now to `ahead` steps from now; its name, or null
--- when none is missing. Rows that the default partition took meanwhile are moved into it.
+-- Make the earliest missing partition between now and `ahead` steps from now. Return its name, or null if none is
+-- missing. Rows of its time in the default partition are moved into it.
 CREATE OR REPLACE FUNCTION make_missing_partition(p_history text, p_at timestamptz)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -10,7 +10,7 @@ DECLARE
     starts timestamptz;
     piece text;
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtext('history'), hashtext(p_history));  -- one keeper at a time
+    PERFORM pg_advisory_xact_lock(hashtext('history'), hashtext(p_history));  -- one process at a time
     SELECT h.step, h.ahead INTO STRICT step, ahead FROM history h WHERE h.name = p_history;
     FOR n IN 0..ahead LOOP
         starts := date_bin(step, p_at, timestamptz '2001-01-01 00:00:00+00') + n * step;
@@ -29,13 +29,13 @@ BEGIN
 END
 $$;
 
--- Drop the oldest partition whose every row is past its retention; its name, or null.
+-- Drop the oldest partition whose rows are all past their retention. Return its name, or null.
 CREATE OR REPLACE FUNCTION drop_expired_partition(p_history text, p_at timestamptz)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     piece text;
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtext('history'), hashtext(p_history));  -- one keeper at a time
+    PERFORM pg_advisory_xact_lock(hashtext('history'), hashtext(p_history));  -- one process at a time
     SELECT child.relname INTO piece
       FROM pg_inherits i
       JOIN pg_class child ON child.oid = i.inhrelid
@@ -52,7 +52,7 @@ BEGIN
 END
 $$;
 
--- Empty the generation that comes next; nothing reads it any more.
+-- Truncate the next generation. Nothing reads it any more.
 CREATE OR REPLACE FUNCTION empty_next_generation() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     next_generation smallint;
@@ -62,8 +62,8 @@ BEGIN
 END
 $$;
 
--- Move on to it, if that is still due; whether it was. The lock waits for every scan under way, so that
--- no retry key is in two generations.
+-- Make the next generation the current one, if that is still due; return whether it was. The lock waits for every
+-- running scan, so that no idempotency key is in two generations.
 CREATE OR REPLACE FUNCTION open_next_generation(p_at timestamptz, p_due timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,15 +1,15 @@
-"""The catalogue of messages: for each type what it tells, in a sentence, a schema and an example.
+"""The catalogue of webhook messages: for each type a sentence, a schema and an example.
 
-The interface description and the studio both show it, so it stands below them.
+OpenAPI and the studio both show it, so it belongs to the domain.
 """
 
 from dataclasses import dataclass
 from typing import Any, Final
 
 from gatepass.base.clock import rfc3339
-from gatepass.base.wire_name import CARD_PREFIX
+from gatepass.base.wire_constants import CARD_PREFIX
 from gatepass.domain import sandbox
-from gatepass.domain.cards import CardStatus, written
+from gatepass.domain.cards import CardStatus, format_number
 from gatepass.domain.tickets import IdempotencyKeyReused
 from gatepass.domain.tickets.activation import REFUSALS
 from gatepass.domain.webhooks import MessageType
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class MessageKind:
-    """One type of message: `fields` is its data, a schema and an example for each."""
+    """One type of message. `fields` holds a schema and an example for each field of its data."""
 
     type: MessageType
     schema_name: str
@@ -35,8 +35,8 @@ MAYBE_TEXT: Final[Json] = {"type": ["string", "null"]}
 MAYBE_TIME: Final[Json] = {**TIME, "type": ["string", "null"]}
 CARD_STATUS: Final[Json] = {"type": "string", "enum": list(CardStatus)}
 
-CARD_NUMBER: Final = written(CARD_PREFIX, 12345678901)
-AT: Final = rfc3339(sandbox.LISTING.event.starts_at)
+CARD_NUMBER: Final = format_number(CARD_PREFIX, 12345678901)
+AT: Final = rfc3339(sandbox.CATALOGUE_ENTRY.event.starts_at)
 AN_ID: Final = "0197a3c2-8d41-7c06-9b1e-5a2f7d3c4e10"
 MESSAGE_ID: Final = PREFIX + AN_ID.replace("-", "")
 EVENT: Final = (ID, str(sandbox.EVENT_ID))

@@ -1,4 +1,4 @@
-"""How far an organization has come: from a key to a first scan, a first webhook, and a live door."""
+"""Onboarding: how far an organization is on its way from a key to a first scan, a first webhook and a live event."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,12 +7,12 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.domain import sandbox
 
-# Of each endpoint so many deliveries are looked at: whether one of them arrived is soon known.
-LOOKED_AT: Final = 200
+# The latest deliveries of each endpoint that are read to find one that arrived.
+DELIVERIES_READ: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class OnboardingProgress:
     sandbox_key: bool
     sandbox_scan: bool
     webhook: bool
@@ -26,9 +26,9 @@ class Progress:
         return sum((self.sandbox_key, self.sandbox_scan, self.delivered, self.published, self.live_key, self.live_scan))
 
 
-async def progress(tx: Tx, organization_id: UUID) -> Progress:
-    """What has been done already. Each question ends at the first row that answers it."""
-    found = await tx.one(Progress, PROGRESS, organization_id, sandbox.EVENT_ID, LOOKED_AT)
+async def progress(tx: Tx, organization_id: UUID) -> OnboardingProgress:
+    """The steps that are done. Each EXISTS ends at the first row that it finds."""
+    found = await tx.one(OnboardingProgress, PROGRESS, organization_id, sandbox.EVENT_ID, DELIVERIES_READ)
     assert found is not None  # noqa: S101  a SELECT without FROM has one row
     return found
 
@@ -38,7 +38,7 @@ PROGRESS: Final = """
                     WHERE k.organization_id = $1
                       AND k.mode = 'sandbox'
                       AND k.revoked_at IS NULL
-                      AND k.created_by <> 'studio trial') AS sandbox_key,
+                      AND k.name <> 'Trial scan of the studio') AS sandbox_key,
            EXISTS (SELECT FROM scan s WHERE s.organization_id = $1 AND s.event_id = $2) AS sandbox_scan,
            EXISTS (SELECT FROM webhook_endpoint w WHERE w.organization_id = $1 AND w.deleted_at IS NULL) AS webhook,
            EXISTS (SELECT FROM webhook_endpoint w

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
-from gatepass.base.wire_name import CARD_PREFIX
-from gatepass.domain import changes
+from gatepass.base.wire_constants import CARD_PREFIX
+from gatepass.domain import audit_log
 
 SUBJECT: Final = "organization"
 
@@ -20,10 +20,12 @@ class Organization:
     card_prefix: str
 
 
-async def found(tx: Tx, name: str, *, at: datetime, card_prefix: str = CARD_PREFIX, demo: bool = False) -> Organization:
-    """Found an organization, as an operator does."""
+async def create(
+    tx: Tx, name: str, *, at: datetime, card_prefix: str = CARD_PREFIX, demo: bool = False
+) -> Organization:
+    """Create an organization, as an operator does."""
     organization = Organization(new_id(), name, card_prefix)
-    await tx.run(FOUND, organization.id, name, card_prefix, demo, at)
+    await tx.run(CREATE, organization.id, name, card_prefix, demo, at)
     return organization
 
 
@@ -31,24 +33,29 @@ async def find(tx: Tx, organization_id: UUID) -> Organization | None:
     return await tx.one(Organization, FIND, organization_id)
 
 
+async def named(tx: Tx, name_or_id: str) -> list[Organization]:
+    """The organizations that an operator means: by id, or by name, which several may have."""
+    return await tx.all(Organization, NAMED, name_or_id)
+
+
 async def rename(tx: Tx, organization_id: UUID, name: str, *, by: str, at: datetime) -> None:
     was = await tx.value(LOCK_NAME, organization_id)
     if was != name and await tx.run(RENAME, organization_id, name):
-        await changes.note(
+        await audit_log.record(
             tx, organization_id, SUBJECT, organization_id, "renamed", by=by, at=at, was=was, becomes=name
         )
 
 
 async def choose_card_prefix(tx: Tx, organization_id: UUID, prefix: str, *, by: str, at: datetime) -> None:
-    """New cards begin with this. Those that are out keep their numbers and go on working."""
+    """New card numbers begin with this. Cards that were issued before keep their numbers and stay valid."""
     was = await tx.value(LOCK_PREFIX, organization_id)
     if was != prefix and await tx.run(CHOOSE_PREFIX, organization_id, prefix):
-        await changes.note(
+        await audit_log.record(
             tx, organization_id, SUBJECT, organization_id, "card prefix chosen", by=by, at=at, was=was, becomes=prefix
         )
 
 
-FOUND: Final = """
+CREATE: Final = """
     INSERT INTO organization (id, name, card_prefix, demo, created_at)
     VALUES ($1, $2, $3, $4, $5)
 """
@@ -57,6 +64,15 @@ FIND: Final = """
     SELECT id, name, card_prefix
       FROM organization
      WHERE id = $1
+"""
+
+NAMED: Final = """
+    SELECT id, name, card_prefix
+      FROM organization
+     WHERE name = $1
+        OR id::text = lower($1)
+     ORDER BY id
+     LIMIT 10
 """
 
 # Rows that only refer to the organization do not wait for these locks.

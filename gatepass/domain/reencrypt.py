@@ -1,8 +1,8 @@
-"""Resealing: once a new encryption key stands first, what older ones have sealed is sealed again with it.
+"""Re-encryption: after a rotation of encryption keys, all secrets at rest are encrypted with the first key.
 
-It goes a page at a time, while the service serves. A secret is replaced only if it is still the one that was read, so
-a rotation in the same moment is never undone. Then the page is read and opened again, until the first key has sealed
-all of it.
+It runs page by page, while the service runs. A secret is replaced only if it is still the one that was read (compare
+and set), so that a rotation of that secret at the same time is never undone. Then the page is read and decrypted again,
+until the first key has encrypted all of it. A *sealed* secret is one that is encrypted and bound to its row.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,38 +12,38 @@ from typing import Final, LiteralString, NamedTuple
 from uuid import UUID
 
 from gatepass.base.database import Database
-from gatepass.base.refusals import Busy
-from gatepass.base.vault import Vault, VaultLocked
-from gatepass.domain.cards.signing import private_key_context
+from gatepass.base.encryption import Vault, VaultLocked
+from gatepass.base.errors import Busy
+from gatepass.domain.cards.signing_keys import private_key_context
 from gatepass.domain.staff.one_time_code import seed_context
-from gatepass.domain.webhooks.secrets import secret_context
+from gatepass.domain.webhooks.signature import secret_context
 
-# Few enough that nobody waits noticeably for the rows of one page.
+# Few enough that no other transaction waits noticeably for the rows of one page.
 BATCH: Final = 200
-# Ten seconds with BRIEFLY: whoever holds a row longer than that should be looked at.
+# Ten seconds with BRIEFLY. A transaction that holds a row for longer needs attention.
 TRIES: Final = 50
 
 
-class Row(NamedTuple):
+class SecretLocation(NamedTuple):
     table: str
     id: UUID
 
 
 @dataclass(slots=True)
-class Sealed:
-    """How many secrets are sealed by the first key and how many by an older one, and the rows of those that none opens.
+class EncryptionReport:
+    """How many secrets are encrypted by the first key, and by older ones; and the rows that no key decrypts.
 
-    `resealed` are those that went from the one to the other.
+    `reencrypted` counts those that went from an older key to the first.
     """
 
     current: int = 0
     older: int = 0
-    resealed: int = 0
-    unopened: list[Row] = field(default_factory=list[Row])
+    reencrypted: int = 0
+    undecryptable: list[SecretLocation] = field(default_factory=list[SecretLocation])
 
 
 class _Key(NamedTuple):
-    """`owner_id` is the organization, or the person, whose secret it is."""
+    """`owner_id` is the organization or the person that the secret belongs to."""
 
     owner_id: UUID
     id: UUID
@@ -54,7 +54,7 @@ BEFORE_ALL: Final = _Key(UUID(int=0), UUID(int=0))
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of sealed secrets: reading a page of it, replacing some, and what binds a secret to its row."""
+    """A column of sealed secrets: the statements that read a page and replace secrets, and the context of a row."""
 
     table: str
     page: LiteralString
@@ -73,57 +73,57 @@ class _Older:
 class _Page:
     current: int = 0
     older: list[_Older] = field(default_factory=list[_Older])
-    unopened: list[Row] = field(default_factory=list[Row])
-    # Where the next page begins; None after the last one.
+    undecryptable: list[SecretLocation] = field(default_factory=list[SecretLocation])
+    # Where the next page begins; None on the last page.
     last: _Key | None = None
 
 
-async def examine(db: Database, vault: Vault) -> Sealed:
-    """Open every secret, and change none."""
-    found = Sealed()
+async def examine(db: Database, vault: Vault) -> EncryptionReport:
+    """Decrypt every secret, and change none."""
+    found = EncryptionReport()
     for column in COLUMNS:
         after: _Key | None = BEFORE_ALL
         while after is not None:
             page = await _read(db, vault, column, after)
             found.current += page.current
             found.older += len(page.older)
-            found.unopened += page.unopened
+            found.undecryptable += page.undecryptable
             after = page.last
     return found
 
 
-async def reseal(db: Database, vault: Vault) -> Sealed:
-    """Seal with the first key what an older one has sealed. Wherever this is ended, what is done stays done."""
-    done = Sealed()
+async def reencrypt_secrets(db: Database, vault: Vault) -> EncryptionReport:
+    """Encrypt with the first key the secrets of older keys. If it is interrupted, the replaced ones stay replaced."""
+    done = EncryptionReport()
     for column in COLUMNS:
         after: _Key | None = BEFORE_ALL
         while after is not None:
-            page = await _reseal_page(db, vault, column, after, done)
+            page = await _reencrypt_page(db, vault, column, after, done)
             done.current += page.current
-            done.unopened += page.unopened
+            done.undecryptable += page.undecryptable
             after = page.last
     return done
 
 
-async def _reseal_page(db: Database, vault: Vault, column: _Column, after: _Key, done: Sealed) -> _Page:
+async def _reencrypt_page(db: Database, vault: Vault, column: _Column, after: _Key, done: EncryptionReport) -> _Page:
     for _ in range(TRIES):
         page = await _read(db, vault, column, after)
         if not page.older:
             return page
         with suppress(Busy):
-            done.resealed += await _replace(db, vault, column, page.older)
+            done.reencrypted += await _replace(db, vault, column, page.older)
     raise Busy
 
 
 async def _read(db: Database, vault: Vault, column: _Column, after: _Key) -> _Page:
-    async with db.reading() as tx:
+    async with db.autocommit() as tx:
         rows = await tx.rows(column.page, *after, BATCH)
     page = _Page()
     for owner_id, id, box in rows:
         try:
             secret = vault.open(box, column.context(owner_id, id))
         except VaultLocked:
-            page.unopened.append(Row(column.table, id))
+            page.undecryptable.append(SecretLocation(column.table, id))
             continue
         if vault.is_current(box):
             page.current += 1
@@ -135,7 +135,7 @@ async def _read(db: Database, vault: Vault, column: _Column, after: _Key) -> _Pa
 
 
 async def _replace(db: Database, vault: Vault, column: _Column, older: Sequence[_Older]) -> int:
-    """How many were replaced; the others were changed by somebody else meanwhile."""
+    """How many were replaced; the others have changed in the meantime."""
     async with db.transaction() as tx:
         await tx.run(BRIEFLY)
         return await tx.run(
@@ -147,11 +147,11 @@ async def _replace(db: Database, vault: Vault, column: _Column, older: Sequence[
         )
 
 
-# Less than PostgreSQL's deadlock_timeout: if a worker and we ever want each other's rows, it is we who step back.
+# Less than PostgreSQL's deadlock_timeout: in a deadlock with a worker, this transaction is the one that fails.
 BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'"
 
 PRIVATE_KEYS: Final = """
-    -- every organization: the encryption key is the service's own, and has sealed the secrets of all
+    -- every organization: the encryption key is the service's, and encrypts the secrets of all
     SELECT organization_id, id, sealed_private_key AS box
       FROM signing_key
      WHERE (organization_id, id) > ($1, $2)
@@ -168,9 +168,9 @@ REPLACE_PRIVATE_KEYS: Final = """
        AND k.sealed_private_key = n.was
 """
 
-# Of a deleted endpoint nothing is left to seal.
+# A deleted endpoint has no secret left.
 NEW_SECRETS: Final = """
-    -- every organization: the encryption key is the service's own, and has sealed the secrets of all
+    -- every organization: the encryption key is the service's, and encrypts the secrets of all
     SELECT organization_id, id, sealed_new_secret AS box
       FROM webhook_endpoint
      WHERE (organization_id, id) > ($1, $2)
@@ -189,7 +189,7 @@ REPLACE_NEW_SECRETS: Final = """
 """
 
 SECRETS: Final = """
-    -- every organization: the encryption key is the service's own, and has sealed the secrets of all
+    -- every organization: the encryption key is the service's, and encrypts the secrets of all
     SELECT organization_id, id, sealed_secret AS box
       FROM webhook_endpoint
      WHERE (organization_id, id) > ($1, $2)
@@ -224,7 +224,7 @@ REPLACE_SEEDS: Final = """
        AND c.sealed_seed = n.was
 """
 
-# A new secret takes the place of the old one when that is retired. Read in this order, none slips past.
+# A new secret is moved to the place of the old one when that is retired. In this order none is missed.
 COLUMNS: Final = (
     _Column("signing_key", PRIVATE_KEYS, REPLACE_PRIVATE_KEYS, private_key_context),
     _Column("webhook_endpoint", NEW_SECRETS, REPLACE_NEW_SECRETS, secret_context),

@@ -1,7 +1,7 @@
-"""The audit of calls: one row for every call made with a known key; never a token, a key or a body.
+"""The request log: one row for every API call with a known key; never a token, a key or a body.
 
-A scan writes its own row inside `activation.sql`. Everything else is handed to `write`. Each scan is a row, so
-this table has no index but its key: lists are read by time, and what is rare is looked for in bounded steps.
+A scan writes its own row inside `activation.sql`. Every other call goes through `write`. Each scan is a row, so this
+table has no index but its primary key: lists are read by time, and a filter reads a bounded number of rows.
 """
 
 from collections.abc import Sequence
@@ -14,16 +14,18 @@ from gatepass.base.database import Address, Tx
 from gatepass.base.ids import moment_of
 from gatepass.base.paging import END, Place
 
-# A page looks through so many calls and no more, however rare what it asks for is.
+# A page reads at most this many calls, however few of them match its filter.
 LOOKED_THROUGH: Final = 20_000
-# A call gets its time and its id in the same moment; this is for a clock that was put right in between.
+# A call gets its time and its id at the same moment; the clock may be adjusted in between.
 SKEW: Final = timedelta(seconds=1)
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_ADDRESSES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallRecord:
+    """A call as it is written."""
+
     organization_id: UUID
     at: datetime
     id: UUID
@@ -40,7 +42,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class LoggedCall:
-    """A call as it is read again."""
+    """A call as it is read."""
 
     at: datetime
     id: UUID
@@ -57,8 +59,8 @@ class LoggedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which calls a list shows. Statuses and times from the first, up to and without the second."""
+class CallFilter:
+    """The calls that a list shows. Ranges of statuses and times include the first value, not the second."""
 
     key_id: UUID | None = None
     statuses: tuple[int, int] = (0, 1000)
@@ -70,7 +72,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class UsedFrom:
-    """An address that a key was used from."""
+    """An IP address that a key was used from."""
 
     address: Address | None
     calls: int
@@ -86,8 +88,8 @@ class UsedFor:
     calls: int
 
 
-async def write(tx: Tx, calls: Sequence[Call]) -> None:
-    """Write down calls, many at a time. A row that is there already is left as it is, so this can be repeated."""
+async def write(tx: Tx, calls: Sequence[CallRecord]) -> None:
+    """Write calls, many at a time. Existing rows stay unchanged, so this can be repeated."""
     await tx.run(
         WRITE,
         [call.organization_id for call in calls],
@@ -106,20 +108,20 @@ async def write(tx: Tx, calls: Sequence[Call]) -> None:
 
 
 async def calls_of(
-    tx: Tx, organization_id: UUID, mode: str, wanted: Wanted, *, after: Place | None = None, limit: int
+    tx: Tx, organization_id: UUID, mode: str, wanted: CallFilter, *, after: Place | None = None, limit: int
 ) -> tuple[list[LoggedCall], Place | None]:
-    """Calls, newest first, and where the next page begins. A page may be short, and not the last."""
+    """Calls, newest first, and where the next page begins. A page may be short and not the last."""
     place = after or (END if wanted.until is None else Place(wanted.until, UUID(int=0)))
     here = (organization_id, place.at, place.id, wanted.since or EARLIEST)
-    asked = (mode, wanted.key_id, *wanted.statuses, wanted.code, wanted.path)
-    found = await tx.all(LoggedCall, PAGE, *here, *asked, LOOKED_THROUGH, limit + 1)
+    filters = (mode, wanted.key_id, *wanted.statuses, wanted.code, wanted.path)
+    found = await tx.all(LoggedCall, PAGE, *here, *filters, LOOKED_THROUGH, limit + 1)
     if len(found) > limit:
         return found[:limit], Place(found[limit - 1].at, found[limit - 1].id)
     return found, await tx.one(Place, LAST_LOOKED_AT, *here, LOOKED_THROUGH - 1)
 
 
 async def find_call(tx: Tx, organization_id: UUID, request_id: UUID) -> LoggedCall | None:
-    """By the request id, in either mode. The time in the id says where to look."""
+    """By the request id, in either mode. The id contains its time, which limits the search."""
     moment = moment_of(request_id)
     if moment is None:
         return None
@@ -127,29 +129,34 @@ async def find_call(tx: Tx, organization_id: UUID, request_id: UUID) -> LoggedCa
 
 
 async def used_from(tx: Tx, organization_id: UUID, key_id: UUID, *, since: datetime) -> list[UsedFrom]:
-    """Where a key was used from since then, the latest first; as far as the last calls of all keys tell."""
+    """The addresses that a key was used from, the latest first, among the last LOOKED_THROUGH calls of all keys."""
     return await tx.all(UsedFrom, USED_FROM, organization_id, since, key_id, LOOKED_THROUGH, MOST_ADDRESSES)
 
 
 async def used_for(tx: Tx, organization_id: UUID, key_id: UUID, *, since: datetime) -> list[UsedFor]:
-    """What a key was used for since then; as far as the last calls of all keys tell."""
+    """The endpoints that a key was used for, among the last LOOKED_THROUGH calls of all keys."""
     return await tx.all(UsedFor, USED_FOR, organization_id, since, key_id, LOOKED_THROUGH)
 
 
 WRITE: Final = """
-    INSERT INTO audit (organization_id, at, id, mode, key_id, method, path, status, code, address, duration_us,
-                       event_id)
+    INSERT INTO request_log (organization_id, at, id, mode, key_id, method, path, status, code, address, duration_us,
+                             event_id)
     SELECT *
       FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[],
                   $8::smallint[], $9::text[], $10::inet[], $11::integer[], $12::uuid[])
     ON CONFLICT DO NOTHING
 """
 
+# Of `request_log a`, in the order of the fields of LoggedCall.
+COLUMNS: Final = """
+           a.at, a.id, a.mode, a.key_id, a.method, a.path, a.status, a.code, a.address, a.duration_us, a.event_id,
+           a.card_id
+"""
+
 PAGE: Final = """
     SELECT *
-      FROM (SELECT a.at, a.id, a.mode, a.key_id, a.method, a.path, a.status, a.code, a.address, a.duration_us,
-                   a.event_id, a.card_id
-              FROM audit a
+      FROM (SELECT """ + COLUMNS + """
+              FROM request_log a
              WHERE a.organization_id = $1
                AND a.at <= $2
                AND (a.at, a.id) < ($2, $3)
@@ -164,11 +171,11 @@ PAGE: Final = """
        AND ($10::text IS NULL OR looked.path = $10)
      ORDER BY looked.at DESC, looked.id DESC
      LIMIT $12
-"""
+"""  # fmt: skip
 
 LAST_LOOKED_AT: Final = """
     SELECT a.at, a.id
-      FROM audit a
+      FROM request_log a
      WHERE a.organization_id = $1
        AND a.at <= $2
        AND (a.at, a.id) < ($2, $3)
@@ -178,19 +185,18 @@ LAST_LOOKED_AT: Final = """
      LIMIT 1
 """
 
-FIND: Final = """
-    SELECT at, id, mode, key_id, method, path, status, code, address, duration_us, event_id, card_id
-      FROM audit
-     WHERE organization_id = $1
-       AND at BETWEEN $2 AND $3
-       AND id = $4
+FIND: Final = "SELECT " + COLUMNS + """
+      FROM request_log a
+     WHERE a.organization_id = $1
+       AND a.at BETWEEN $2 AND $3
+       AND a.id = $4
      LIMIT 1
-"""
+"""  # fmt: skip
 
 USED_FROM: Final = """
     SELECT looked.address, count(*) AS calls, max(looked.at) AS last_at
       FROM (SELECT a.address, a.at, a.key_id
-              FROM audit a
+              FROM request_log a
              WHERE a.organization_id = $1
                AND a.at >= $2
              ORDER BY a.at DESC, a.id DESC
@@ -204,7 +210,7 @@ USED_FROM: Final = """
 USED_FOR: Final = """
     SELECT looked.method, looked.path, count(*) AS calls
       FROM (SELECT a.method, a.path, a.at, a.key_id
-              FROM audit a
+              FROM request_log a
              WHERE a.organization_id = $1
                AND a.at >= $2
              ORDER BY a.at DESC, a.id DESC

@@ -1,4 +1,4 @@
-"""The sandbox: a fictional event and five cards that always answer the same. Pure; it reads no table."""
+"""The sandbox: a fictional event and five cards with fixed verdicts. Pure; it reads no table."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.paging import Place
-from gatepass.base.wire_name import TOKEN_PREFIX
+from gatepass.base.wire_constants import TOKEN_PREFIX
 from gatepass.domain.cards import (
     INVALID,
     Card,
@@ -21,7 +21,7 @@ from gatepass.domain.cards import (
     Verification,
     standing,
 )
-from gatepass.domain.events import Event, EventNotFound, EventStatus, Listing, TicketCategory
+from gatepass.domain.events import CatalogueEntry, Event, EventNotFound, EventStatus, TicketCategory
 
 EVENT_ID: Final = UUID("00000000-0000-0000-0000-00000000e7e7")
 TOKEN: Final = re.compile(rf"{TOKEN_PREFIX}\.([A-Z_]{{1,32}})\.0\.0", re.ASCII)
@@ -30,8 +30,8 @@ USED_AT: Final = datetime(2026, 1, 1, 18, 30, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A verdict that needs no table."""
+class SandboxVerdict:
+    """A fixed verdict, which `activation.sql` takes as it is."""
 
     verdict: str
     ticket_id: UUID | None = None
@@ -55,7 +55,7 @@ def _id(last: int) -> UUID:
     return UUID(f"00000000-0000-0000-0000-{last:012x}")
 
 
-LISTING: Final = Listing(
+CATALOGUE_ENTRY: Final = CatalogueEntry(
     Event(
         id=EVENT_ID,
         title="Sandbox Night",
@@ -76,32 +76,32 @@ LISTING: Final = Listing(
 )
 
 CARDS: Final = {
-    "TEST_VALID": Given("activated", _id(0x71), "standard", "General"),
-    "TEST_VIP": Given("activated", _id(0x72), "vip", "VIP"),
-    "TEST_USED": Given("already_activated", _id(0x73), "standard", "General", USED_AT),
-    "TEST_EXPIRED": Given(Expired.code),
-    "TEST_REVOKED": Given(CardRevoked.code),
+    "TEST_VALID": SandboxVerdict("activated", _id(0x71), "standard", "General"),
+    "TEST_VIP": SandboxVerdict("activated", _id(0x72), "vip", "VIP"),
+    "TEST_USED": SandboxVerdict("already_activated", _id(0x73), "standard", "General", USED_AT),
+    "TEST_EXPIRED": SandboxVerdict(Expired.code),
+    "TEST_REVOKED": SandboxVerdict(CardRevoked.code),
 }
 CARD_IDS: Final = {name: _id(0xC1 + place) for place, name in enumerate(CARDS)}
 
 
-def published(after: Place | None) -> list[Listing]:
+def published(after: Place | None) -> list[CatalogueEntry]:
     """The list of events: one, unless the page begins after it."""
-    event = LISTING.event
-    return [LISTING] if after is None or (after.at, after.id) < (event.starts_at, event.id) else []
+    event = CATALOGUE_ENTRY.event
+    return [CATALOGUE_ENTRY] if after is None or (after.at, after.id) < (event.starts_at, event.id) else []
 
 
-def find(event_id: UUID) -> Listing:
+def find(event_id: UUID) -> CatalogueEntry:
     if event_id != EVENT_ID:
         raise EventNotFound
-    return LISTING
+    return CATALOGUE_ENTRY
 
 
-def judge(event_id: UUID, card_number: str) -> Given:
-    """What the sandbox says to a scan."""
+def judge(event_id: UUID, card_number: str) -> SandboxVerdict:
+    """The verdict on a scan in the sandbox."""
     if event_id != EVENT_ID:
-        return Given(EventNotFound.code)
-    return CARDS.get(card_number.strip().upper(), Given(CardNotFound.code))
+        return SandboxVerdict(EventNotFound.code)
+    return CARDS.get(card_number.strip().upper(), SandboxVerdict(CardNotFound.code))
 
 
 def read_token(text: str) -> str:

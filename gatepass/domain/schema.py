@@ -1,4 +1,4 @@
-"""Which schema this database has."""
+"""The schema version of this database."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from gatepass.base.database import Tx
 
 
 async def installed(tx: Tx) -> str | None:
-    """The revision and the routines' fingerprint, as `migrations.head` writes them; None if never migrated."""
+    """The revision and the routines' fingerprint, as `migrations.head` writes them; None if it was never migrated."""
     return await tx.value(INSTALLED) if await tx.value(HAS_VERSION) else None
 
 

@@ -1,4 +1,4 @@
-"""Finding anything of an organization by its id, or by what people remember of it."""
+"""Search: anything of an organization, by its id, a card number, or the beginning of a title or name."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from gatepass.domain import cards, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import DeliveryNotFound
 
-# Fewer letters would find everybody.
+# Fewer letters would match nearly everything.
 SHORTEST: Final = 2
 MOST: Final = 20
-# A message is looked for around the time that its id tells; clocks may be so far apart.
+# A message is searched around the time in its id; the clocks of two machines may differ by this much.
 SKEW: Final = timedelta(minutes=1)
 
 
-class Kind(StrEnum):
+class SearchKind(StrEnum):
     EVENT = "event"
     CARD = "card"
     KEY = "API key"
@@ -31,47 +31,47 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """`name` is what people call it. A ticket is found as the card that holds it."""
+class SearchResult:
+    """`name` is a title, a number or a URL. A ticket is found as the card that holds it."""
 
-    kind: Kind
+    kind: SearchKind
     id: UUID
     name: str
     mode: str | None = None
     parent_id: UUID | None = None
 
 
-async def by_id(tx: Tx, organization_id: UUID, id: UUID) -> list[Found]:
-    """Whatever has this id here; a message is found as its deliveries."""
+async def by_id(tx: Tx, organization_id: UUID, id: UUID) -> list[SearchResult]:
+    """Everything with this id; a message is found as its deliveries."""
     made = moment_of(id) or EPOCH
-    found = await tx.all(Found, BY_ID, organization_id, id, made - SKEW, made + SKEW)
+    found = await tx.all(SearchResult, BY_ID, organization_id, id, made - SKEW, made + SKEW)
     return found or await _delivery(tx, organization_id, id)
 
 
-async def _delivery(tx: Tx, organization_id: UUID, id: UUID) -> list[Found]:
-    """A delivery by its own id, which does not tell when it was made: each endpoint is asked."""
+async def _delivery(tx: Tx, organization_id: UUID, id: UUID) -> list[SearchResult]:
+    """A delivery by its own id, which contains no time: every endpoint is searched."""
     for mode in Mode:
         for endpoint in await webhooks.endpoints_of(tx, organization_id, mode, after=None, limit=MOST):
             with suppress(DeliveryNotFound):
                 delivery = await webhooks.find_delivery(tx, organization_id, endpoint, id)
-                return [Found(Kind.DELIVERY, delivery.id, delivery.type, mode, endpoint.id)]
+                return [SearchResult(SearchKind.DELIVERY, delivery.id, delivery.type, mode, endpoint.id)]
     return []
 
 
-async def by_text(tx: Tx, organization_id: UUID, text: str, *, names: bool) -> list[Found]:
-    """A card by its number; else events whose title begins so, and cards of such holders if `names` may be seen."""
+async def by_text(tx: Tx, organization_id: UUID, text: str, *, names: bool) -> list[SearchResult]:
+    """A card by its number; else events by the start of their title and, if `names` may be seen, cards by holder."""
     if len(text) < SHORTEST:
         return []
-    card = await tx.all(Found, CARD, organization_id, cards.read(text))
+    card = await tx.all(SearchResult, CARD, organization_id, cards.normalize_number(text))
     if card:
         return card
-    found = await tx.all(Found, BY_TITLE, organization_id, _prefix(text), MOST)
-    held = await cards.held_by(tx, organization_id, text.lower(), limit=MOST) if names else []
-    return found + [Found(Kind.CARD, one.id, one.name or one.number) for one in held]
+    found = await tx.all(SearchResult, BY_TITLE, organization_id, _prefix(text), MOST)
+    held = await cards.find_by_holder(tx, organization_id, text.lower(), limit=MOST) if names else []
+    return found + [SearchResult(SearchKind.CARD, one.id, one.name or one.number) for one in held]
 
 
 def _prefix(text: str) -> str:
-    """For LIKE, with its own signs taken as letters."""
+    """A pattern for LIKE; its special characters are escaped."""
     return text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 

@@ -3,7 +3,8 @@
 from alembic import context
 
 if context.is_offline_mode():
-    context.configure(dialect_name="postgresql", literal_binds=True)
+    # With this style of parameters SQLAlchemy does not double the percent signs, which format() needs as they are.
+    context.configure(dialect_name="postgresql", literal_binds=True, dialect_opts={"paramstyle": "named"})
     with context.begin_transaction():
         context.run_migrations()
 else:

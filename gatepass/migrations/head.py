@@ -1,6 +1,6 @@
-"""What this code needs of a database: the last revision, and the text of the routines.
+"""The schema that this code needs: the last revision, and the text of the routines.
 
-A process that only asks whether it has them need not load Alembic and SQLAlchemy.
+A process that only compares them need not load Alembic and SQLAlchemy.
 """
 
 import hashlib
@@ -15,13 +15,13 @@ ROUTINES: Final = sorted((HERE.parent / "domain").rglob("*.sql"))
 
 @cache
 def head() -> str:
-    """As `installed` in `domain/schema.py` tells of a database."""
+    """In the same form as `installed` in `domain/schema.py`."""
     revision, _, _ = REVISIONS[-1].stem.partition("_")
     return f"{revision}+{fingerprint()}"
 
 
 def is_ahead(installed: str | None) -> bool:
-    """Whether a database has a later revision than this code knows; old code runs on it."""
+    """Whether a database has a later revision than this code; old code can run on it."""
     return installed is not None and installed.partition("+")[0] > head().partition("+")[0]
 
 

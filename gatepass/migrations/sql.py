@@ -1,59 +1,28 @@
-"""Running a revision's SQL: each statement waits briefly for its locks, and tries again.
+"""Run the SQL of a revision. No statement waits long for a lock: the runner then takes the whole revision back.
 
-A statement that queues for a lock makes everything behind it queue too, the gates included. So it
-gives up after LOCK_WAIT and comes back, until ATTEMPTS are used up.
+A statement that waits for a lock makes every later one wait too, those of the gates included; and so do the locks of
+the statements before it. So a revision gets each of its locks within LOCK_WAIT, or releases all and tries again.
 """
 
-import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
 from alembic import context, op
-from psycopg.errors import LockNotAvailable
-from sqlalchemy.exc import OperationalError
 
 LOCK_WAIT: Final = "250ms"
-ATTEMPTS: Final = 60
-PAUSE: Final = 0.5
 
 
 def run_beside(revision_file: str) -> None:
     """Run the `.sql` file of the same name, statement by statement."""
+    if not context.is_offline_mode():
+        op.execute(sa.text(f"SET LOCAL lock_timeout = '{LOCK_WAIT}'"))
     for statement in statements(Path(revision_file).with_suffix(".sql").read_text()):
-        run(statement)
-
-
-def run(statement: str) -> None:
-    if context.is_offline_mode():
         op.execute(sa.text(statement))
-        return
-    bind = op.get_bind()
-    for attempt in range(1, ATTEMPTS + 1):
-        if _ran(bind, statement):
-            return
-        if attempt < ATTEMPTS:
-            time.sleep(PAUSE)
-    raise TimeoutError(f"no lock after {ATTEMPTS} tries: {statement.strip().splitlines()[0]}")
-
-
-def _ran(bind: sa.Connection, statement: str) -> bool:
-    point = bind.begin_nested()
-    try:
-        bind.execute(sa.text(f"SET LOCAL lock_timeout = '{LOCK_WAIT}'"))
-        bind.execute(sa.text(statement))
-    except OperationalError as error:
-        point.rollback()
-        original: Any = error.orig
-        if isinstance(original, LockNotAvailable):
-            return False
-        raise
-    point.commit()
-    return True
 
 
 def statements(script: str) -> list[str]:
-    """Cut a script at the semicolons that end a line, outside of `$$` bodies and comments."""
+    """Split a script at the semicolons that end a line, outside of `$$` bodies and comments."""
     found: list[str] = []
     lines: list[str] = []
     in_body = False

@@ -1,41 +1,66 @@
-"""Listening: the socket is bound before anything slow begins, so that a port that is taken is told at once."""
+"""Run a server: bind its socket, announce that it is ready, and stop it on a signal.
+
+The socket is bound before anything slow begins, so that a port in use is reported at once.
+"""
 
 import errno
 import gc
+import os
+import signal
 import socket
-from collections.abc import Callable
-from typing import Any, Final
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, Final, cast
 
 import uvicorn
 
-from gatepass.cli.protocol import Protocol
-from gatepass.cli.stopping import until_told_to_stop
-from gatepass.cli.trouble import Trouble
+from gatepass.server.connections import Connections
+from gatepass.server.http_protocol import HttpProtocol
 
-# How long answers under way may take when the process is told to stop.
+# Seconds that answers under way may take after the signal to stop.
 GRACE_SECONDS: Final = 10
-EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  compared with, not bound to
+# Bytes that the kernel takes for a caller that does not read. It would take up to 4 MB, beyond any deadline of ours.
+SEND_BUFFER: Final = 128 * 1024
+LOOPBACK_OF: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  compared with, not bound to
+NOTIFY_SOCKET: Final = "NOTIFY_SOCKET"
+
+
+class CannotListen(Exception):  # noqa: N818  its text is all that the operator sees
+    """This machine cannot listen at this address."""
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which says when it answers."""
+    """uvicorn's server, which calls `ready` when it answers and `stopping` before it shuts down."""
 
     def __init__(
-        self, config: uvicorn.Config, ready: Callable[[], None], stopping: Callable[[], None] = lambda: None
+        self, app: Any, connections: Connections, ready: Callable[[], None], stopping: Callable[[], None]
     ) -> None:
-        super().__init__(config)
+        super().__init__(config(app, connections))
+        self._connections = connections
+        self._sweep_at = time.monotonic()
         self._ready = ready
         self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._connections.raise_file_limit()
         await super().startup(sockets=sockets)
-        # What is there now stays until the end; the collector need not walk through it again and again.
+        # These objects live until the process ends, so the garbage collector need not traverse them again.
         gc.collect()
         gc.freeze()
         self._ready()
 
+    async def on_tick(self, counter: int) -> bool:
+        """Sweep once a second; uvicorn calls this ten times a second."""
+        now = time.monotonic()
+        if now >= self._sweep_at:
+            self._sweep_at = max(self._sweep_at + 1, now)
+            self._connections.sweep(self.server_state.connections)
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._stopping()  # what streams for ever must know, or the goodbye would wait for it
+        self._stopping()  # ends the streams, which the shutdown would otherwise wait for
         await super().shutdown(sockets=sockets)
 
 
@@ -45,54 +70,26 @@ def bind(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise Trouble(_told(error, host, port)) from None
+        raise CannotListen(_reason(error, host, port)) from None
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
     try:
         bound.bind(address)
     except OSError as error:
         bound.close()
-        raise Trouble(_told(error, host, port)) from None
+        raise CannotListen(_reason(error, host, port)) from None
     return bound
 
 
 def require_free(host: str, port: int, variable: str) -> None:
-    """Say at once that a port which the application will bind itself is taken."""
+    """Refuse a port in use that the application will bind by itself later."""
     try:
         bind(host, port).close()
-    except Trouble:
-        raise Trouble(f"{variable}: port {port} is taken. Choose another; 0 turns it off.") from None
+    except CannotListen:
+        raise CannotListen(f"{variable}: port {port} is taken. Choose another; 0 turns it off.") from None
 
 
-def url_of(host: str, bound: socket.socket) -> str:
-    """Where this machine reaches what listens here."""
-    port: int = bound.getsockname()[1]
-    reachable = EVERYWHERE.get(host, host)
-    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
-
-
-def config(app: Any, **more: Any) -> uvicorn.Config:
-    """No access log (calls are audited), no headers believed (`trusted_proxies` decides), no server named."""
-    return uvicorn.Config(
-        app,
-        loop="uvloop",
-        http=Protocol,
-        ws="none",
-        lifespan="on",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        log_config=None,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        **more,
-    )
-
-
-def run(server: uvicorn.Server, bound: socket.socket) -> None:
-    with until_told_to_stop():
-        server.run(sockets=[bound])
-
-
-def _told(error: OSError, host: str, port: int) -> str:
+def _reason(error: OSError, host: str, port: int) -> str:
     match error.errno:
         case errno.EADDRINUSE:
             return f"Port {port} is taken. Stop what listens there, or choose another, such as --port {port + 1}."
@@ -100,3 +97,59 @@ def _told(error: OSError, host: str, port: int) -> str:
             return f"Port {port} needs more rights than this user has. Choose one above 1023 with --port."
         case _:
             return f"This machine cannot listen at {host} port {port}: {error.strerror}."
+
+
+def url_of(host: str, bound: socket.socket) -> str:
+    """The URL by which this machine reaches the socket."""
+    port: int = bound.getsockname()[1]
+    reachable = LOOPBACK_OF.get(host, host)
+    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+
+
+def config(app: Any, connections: Connections, **more: Any) -> uvicorn.Config:
+    """No access log (the request log has every call), no proxy headers (`trusted_proxies` decides), no server name."""
+    return uvicorn.Config(
+        app,
+        loop="uvloop",
+        http=cast("Any", partial(HttpProtocol, limits=connections)),
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        log_config=None,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        # A request that was pipelined would begin in the context, and so in the trace, of the one before it.
+        reset_contextvars=True,
+        **more,
+    )
+
+
+def run(server: uvicorn.Server, bound: socket.socket) -> None:
+    with until_stopped():
+        server.run(sockets=[bound])
+
+
+def announce_ready(line: str) -> None:
+    """Print the line, and notify systemd (sd_notify).
+
+    With `Type=notify`, `systemctl restart` waits for this, so that processes can be restarted one after another.
+    """
+    print(line, flush=True)
+    if address := os.environ.get(NOTIFY_SOCKET):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+            # An address that begins with @ is in the abstract namespace, which the kernel writes with a NUL.
+            systemd.sendto(b"READY=1", address.replace("@", "\0", 1) if address.startswith("@") else address)
+
+
+@contextmanager
+def until_stopped() -> Generator[None]:
+    """Run the block until it ends or a signal stops the process: that is its normal end, not an error."""
+    stop_on_sigterm()
+    with suppress(KeyboardInterrupt):
+        yield
+
+
+def stop_on_sigterm() -> None:
+    """Let SIGTERM unwind the stack as Ctrl-C does, so that everything that was started is stopped."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)

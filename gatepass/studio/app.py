@@ -1,4 +1,4 @@
-"""The studio as one ASGI application: every section in one list, reception in front."""
+"""The studio as one ASGI application: every section in one list, behind the middleware."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -7,109 +7,90 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
-from gatepass import health
+from gatepass import health, security_txt
 from gatepass.base.clock import Clock, system_clock
-from gatepass.base.refusals import Refusal
+from gatepass.base.errors import Refusal
 from gatepass.base.settings import Settings
-from gatepass.studio import (
-    account,
-    account_passkeys,
-    arrival,
-    audit,
-    card_printing,
-    cards,
-    confirm,
-    covers,
-    door,
-    erasure,
-    event_categories,
-    event_editing,
-    event_list,
-    events,
-    find,
-    home,
-    imports,
-    key_ending,
-    keys,
-    refusals,
-    requests,
-    sign_in,
-    static_files,
-    team,
-    tickets,
-    webhook_deliveries,
-    webhook_playground,
-    webhook_replays,
-    webhook_secrets,
-    webhooks,
-    welcome,
-)
-from gatepass.studio import settings as settings_page
-from gatepass.studio.drawing import ROOT
-from gatepass.studio.entrance import GoElsewhere
-from gatepass.studio.house import Studio
-from gatepass.studio.reception import Reception
+from gatepass.studio import assets, errors
+from gatepass.studio.account import joining, notices, passkeys, profile, reauthenticate, sign_in, sign_up
+from gatepass.studio.events import categories, covers, edit, event, live
+from gatepass.studio.events import list as event_list
+from gatepass.studio.keys import keys, rotation
+from gatepass.studio.middleware import Middleware
+from gatepass.studio.organization import access, audit_log, home, member_keys, request_log, search, team
+from gatepass.studio.organization import settings as settings_page
+from gatepass.studio.services.studio import Studio
+from gatepass.studio.services.templates import ROOT
+from gatepass.studio.tickets import cards, erasure, imports, tickets
+from gatepass.studio.web.auth import RedirectRequired
+from gatepass.studio.webhooks import deliveries, endpoints, playground, replays, secrets
 
-# Pages that know no mode come first: `/studio/sign-in` is not a mode.
+# Pages without a mode come first: `sign-in` in `/studio/sign-in` is not a mode.
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    static_files.router,
-    arrival.router,
+    assets.router,
     sign_in.router,
-    welcome.router,
-    confirm.router,
-    account.router,
-    account_passkeys.router,
+    sign_up.router,
+    joining.router,
+    reauthenticate.router,
+    profile.router,
+    passkeys.router,
+    notices.router,
 )
 # The sections, in the order of the menu; each at /studio/{mode}/….
 SECTIONS: Final[tuple[APIRouter, ...]] = (
     home.router,
-    find.router,
+    search.router,
     event_list.router,
-    event_editing.router,
-    event_categories.router,
-    events.router,
-    door.router,
+    edit.router,
+    categories.router,
+    event.router,
+    live.router,
     imports.router,
     tickets.router,
     cards.router,
-    card_printing.router,
     keys.router,
-    key_ending.router,
-    requests.router,
-    # Its parts first: their names stand where the section's own pages have an id.
-    webhook_playground.router,
-    webhook_secrets.router,
-    webhook_deliveries.router,
-    webhook_replays.router,
-    webhooks.router,
-    audit.router,
+    rotation.router,
+    request_log.router,
+    # Before endpoints.router, where an id stands in the place of their names.
+    playground.router,
+    secrets.router,
+    deliveries.router,
+    replays.router,
+    endpoints.router,
+    audit_log.router,
+    member_keys.router,
     team.router,
     erasure.router,
+    access.router,
     settings_page.router,
 )
 
 
-def create_app(settings: Settings, clock: Clock = system_clock) -> Reception:
+def create_app(settings: Settings, clock: Clock = system_clock) -> Middleware:
     studio = Studio(settings, clock)
-    return Reception(routes(studio), studio)
+    return Middleware(routes(studio), studio)
 
 
 def routes(studio: Studio) -> FastAPI:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_lifespan)
     app.state.studio = studio
-    app.state.db = studio.db
+    app.state.readiness = studio.readiness
+    app.state.cell = studio.settings.cell
     app.include_router(health.router)
+    app.include_router(security_txt.router(studio.settings, studio.clock))
     app.include_router(covers.router)
     for router in ROUTERS:
         app.include_router(router, prefix=ROOT)
     for router in SECTIONS:
         app.include_router(router, prefix=ROOT + "/{mode}")
-    app.add_exception_handler(Refusal, refusals.refused)
-    app.add_exception_handler(GoElsewhere, refusals.elsewhere)
-    app.add_exception_handler(RequestValidationError, refusals.not_understood)
-    app.add_exception_handler(HTTPException, refusals.no_such_route)
-    app.add_exception_handler(Exception, refusals.broken)
+    app.add_exception_handler(Refusal, errors.refused)
+    app.add_exception_handler(RedirectRequired, errors.redirected)
+    app.add_exception_handler(RequestValidationError, errors.malformed_url)
+    app.add_exception_handler(HTTPException, errors.no_such_route)
+    app.add_exception_handler(ClientDisconnect, errors.hung_up)
+    app.add_exception_handler(Exception, errors.internal_error)
     return app
 
 
@@ -118,5 +99,5 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     studio: Studio = app.state.studio
     settings = studio.settings
     with studio.metrics.served(settings.host, settings.metrics_port):
-        async with studio.opened():
+        async with studio.opened(), studio.readiness.watched():
             yield

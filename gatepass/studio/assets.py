@@ -1,4 +1,4 @@
-"""The studio's own files: styles, scripts, fonts, pictures. Everything is here; no page asks anybody else."""
+"""Static files: styles, scripts, fonts, icons. No page loads anything from another host."""
 
 import gzip
 from functools import cache
@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from gatepass.base.assets import BRIEFLY, FOR_GOOD, Asset
-from gatepass.studio.drawing import STATIC
-from gatepass.studio.entrance import PageNotFound
+from gatepass.studio.services.templates import STATIC
+from gatepass.studio.web.auth import PageNotFound
 
 TYPES: Final = {
     ".css": "text/css",
@@ -22,7 +22,7 @@ TYPES: Final = {
 router = APIRouter()
 
 
-# A plain function: reading a file must not hold up the pages.
+# Not async: FastAPI runs it in a thread, so that reading a file does not block the event loop.
 @router.api_route("/static/{name:path}", methods=["GET", "HEAD"])
 def file(name: str, request: Request) -> Response:
     if name not in names():
@@ -32,7 +32,7 @@ def file(name: str, request: Request) -> Response:
 
 @cache
 def names() -> frozenset[str]:
-    """What there is; nothing else is looked for on the disk."""
+    """All file names. The name in a URL is never used as a path unless it is one of these."""
     return frozenset(str(path.relative_to(STATIC)) for path in STATIC.rglob("*") if path.suffix in TYPES)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a refusal in the studio: a page that says it in words, with the request id and a way on."""
+"""Refusals become pages: the sentence, the request id and a link back to the studio. STATUS has every status."""
 
 from typing import Final
 
@@ -6,14 +6,27 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from gatepass.base.refusals import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
+from gatepass.base.errors import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
 from gatepass.domain import cards, events, imports, keys, staff, tickets, webhooks
-from gatepass.domain.staff import confirming, invitations, one_time_code, passkey, password, team, throttling
-from gatepass.studio.entrance import GoElsewhere, PageNotFound, studio_of
-from gatepass.studio.form import FormTooLarge
+from gatepass.domain.error_help import CLIENT_CLOSED
+from gatepass.domain.security_log import Action
+from gatepass.domain.staff import (
+    Session,
+    access,
+    invitations,
+    one_time_code,
+    passkey,
+    password,
+    reauthentication,
+    team,
+    throttle,
+)
+from gatepass.studio.web.auth import PageNotFound, RedirectRequired, studio_of
+from gatepass.studio.web.forms import FormTooLarge
+from gatepass.studio.web.security_events import note_not_found, note_refusal, note_stranger
 
 
-class OurFault(Refusal):
+class InternalError(Refusal):
     """Something went wrong on our side. Tell us the request id."""
 
     code = "internal_error"
@@ -22,20 +35,22 @@ class OurFault(Refusal):
 STATUS: Final[dict[type[Refusal], int]] = {
     InvalidRequest: 422,
     staff.NotPermitted: 403,
+    access.AddressNotAllowed: 403,
+    access.SecondFactorRequired: 403,
     staff.EmailTaken: 409,
     PageNotFound: 404,
     invitations.InvitationNotFound: 404,
     invitations.ForSomebodyElse: 403,
-    confirming.SessionNotFound: 404,
+    invitations.ResetNeeded: 409,
+    reauthentication.SessionNotFound: 404,
     passkey.PasskeyNotFound: 404,
     passkey.TooManyPasskeys: 409,
     passkey.LastCredential: 409,
     passkey.PasskeyNotKept: 422,
     one_time_code.CodesAlreadyOn: 409,
     one_time_code.WrongCode: 422,
-    password.WrongPassword: 422,
     password.WeakPassword: 422,
-    throttling.MustWait: 429,
+    throttle.MustWait: 429,
     invitations.AlreadyMember: 409,
     invitations.TooManyInvitations: 409,
     team.MemberNotFound: 404,
@@ -58,10 +73,24 @@ STATUS: Final[dict[type[Refusal], int]] = {
     tickets.SoldOut: 409,
     tickets.TicketCancelled: 409,
     webhooks.TooManyEndpoints: 409,
-    OurFault: 500,
+    InternalError: 500,
     Unavailable: 503,
     Busy: 503,
     Overloaded: 503,
+}
+
+
+STATUS_HEADINGS: Final = {
+    403: "Not with your role",
+    404: "Not here",
+    409: "Not now",
+    413: "Too large",
+    422: "Not like this",
+    503: "Not at the moment",
+}
+HEADINGS: Final[dict[type[Refusal], str]] = {
+    access.AddressNotAllowed: "Not from here",
+    invitations.ForSomebodyElse: "Not for you",
 }
 
 
@@ -69,20 +98,38 @@ async def refused(request: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, Refusal)  # noqa: S101  registered for nothing else
     sentence = str(refusal).replace(" with the same Idempotency-Key", "")
     status = STATUS[type(refusal)]
-    facts = {"sentence": sentence, "status": status, "request_id": request.scope["gatepass.request_id"]}
-    return HTMLResponse(studio_of(request).drawing.draw("error.html", facts), status)
+    await _note(request, refusal, status)
+    heading = HEADINGS.get(type(refusal)) or STATUS_HEADINGS.get(status, "Our fault")
+    shut_out = isinstance(refusal, access.AddressNotAllowed) and getattr(request.state, "session", None) is not None
+    facts = {
+        "sentence": sentence,
+        "heading": heading,
+        "shut_out": shut_out,
+        "request_id": request.scope["gatepass.request_id"],
+    }
+    return HTMLResponse(studio_of(request).templates.render("error.html", facts), status)
 
 
-async def elsewhere(request: Request, way: Exception) -> Response:
-    """First somewhere else. htmx is told to leave the page, not to put another one inside it."""
-    assert isinstance(way, GoElsewhere)  # noqa: S101  registered for nothing else
+async def _note(request: Request, refusal: Refusal, status: int) -> None:
+    session: Session | None = getattr(request.state, "session", None)
+    if status == 403 and session is None:
+        note_stranger(request, Action.ACCESS_REFUSED, refusal.code)
+    elif status == 403 and session is not None:
+        await note_refusal(request, studio_of(request), session, refusal.code)
+    elif status == 404:
+        note_not_found(request, session)
+
+
+async def redirected(request: Request, redirect: Exception) -> Response:
+    """Redirect. htmx gets HX-Redirect, so that it leaves the page instead of putting the other one inside it."""
+    assert isinstance(redirect, RedirectRequired)  # noqa: S101  registered for nothing else
     if request.headers.get("hx-request"):
-        return Response(status_code=204, headers={"HX-Redirect": way.url})
-    return RedirectResponse(way.url, 303)
+        return Response(status_code=204, headers={"HX-Redirect": redirect.url})
+    return RedirectResponse(redirect.url, 303)
 
 
-async def not_understood(request: Request, _error: Exception) -> Response:
-    """What stands in an address and cannot be an id is no page."""
+async def malformed_url(request: Request, _error: Exception) -> Response:
+    """A URL with a malformed id is a page that does not exist."""
     return await refused(request, PageNotFound())
 
 
@@ -91,6 +138,11 @@ async def no_such_route(request: Request, error: Exception) -> Response:
     return await refused(request, PageNotFound())
 
 
-async def broken(request: Request, _error: Exception) -> Response:
-    """A fault of ours; it is raised again after this answer, and logged."""
-    return await refused(request, OurFault())
+async def hung_up(_request: Request, _error: Exception) -> Response:
+    """The browser broke off its form. Nobody reads this response; the log has its status."""
+    return Response(status_code=CLIENT_CLOSED)
+
+
+async def internal_error(request: Request, _error: Exception) -> Response:
+    """A fault of ours. Starlette raises it again after this response, and it is logged."""
+    return await refused(request, InternalError())

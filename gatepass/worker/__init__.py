@@ -1,1 +1,1 @@
-"""The worker: the door outwards. It claims, sends and records webhooks, and keeps the house."""
+"""The worker: claims, sends and records webhooks, runs imports, and does the maintenance."""

@@ -1,7 +1,6 @@
-"""Importing: imports are taken further step by step, beside the deliveries and never in their way.
+"""The import runner: runs imports step by step, beside the deliveries, without delaying them.
 
-Each step holds its import's own row, so that several workers can each take another import further, and none takes
-the same.
+Each step locks the row of its import, so that several workers run different imports, and never the same one.
 """
 
 import asyncio
@@ -10,44 +9,44 @@ from typing import Final
 
 from gatepass.base.clock import Clock
 from gatepass.base.database import Database
+from gatepass.base.errors import NotNow
 from gatepass.base.log import logger
-from gatepass.base.refusals import Overloaded, Unavailable
 from gatepass.domain import imports
 from gatepass.domain.imports import Import
 
-# Somebody looks at the progress bar.
+# A person watches the progress bar.
 IDLE_SECONDS: Final = 0.3
-# After a step that failed for no reason that we know.
+# The delay after an unexpected error.
 LATER: Final = timedelta(seconds=30)
 
 log = logger(__name__)
 
 
-class Importing:
+class ImportRunner:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
 
-    async def keep_doing(self) -> None:
+    async def run(self) -> None:
         while True:
             try:
                 worked = await self._step()
-            except (Unavailable, Overloaded):
+            except NotNow:
                 worked = False  # the next step finds the database back
             except Exception:
                 worked = False
-                log.exception("an import stumbled")
+                log.exception("import step failed")
             await asyncio.sleep(0 if worked else IDLE_SECONDS)
 
     async def _step(self) -> bool:
-        """One step of the import that has waited longest; whether there was one."""
+        """Run one step of the import that has waited longest; return whether there was one."""
         job: Import | None = None
         try:
             async with self._db.transaction() as tx:
                 job = await imports.next_under_way(tx)
                 if job is not None:
                     await imports.advance(tx, job, at=self._clock())
-        except (Unavailable, Overloaded):
+        except NotNow:
             raise
         except Exception:
             if job is not None:

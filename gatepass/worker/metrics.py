@@ -1,4 +1,4 @@
-"""What Prometheus sees of deliveries, on a port of its own. Labels are bounded: outcomes and lanes, few endpoints."""
+"""Prometheus metrics of deliveries, on a port of their own. Labels are bounded: outcomes, lanes, and few endpoints."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -8,26 +8,34 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
 from gatepass.domain.webhooks.backlog import LaneAge
+from gatepass.domain.webhooks.queue import AttemptError, State
+from gatepass.worker.delivery import SECRET_LOCKED
 
 READY: Final = b'{"status":"ok"}'
 NOT_READY: Final = b'{"status":"unavailable","reason":"The worker has not looked into its queue of late."}'
 SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600, 21600, 86400, 259200)
-# The lanes that are told one by one are those that wait the longest; the rest is in the maximum.
-TOLD: Final = 20
+# The lanes with the oldest messages are exported one by one; the others are in the maximum.
+EXPORTED: Final = 20
 
 
-class Metrics:
+class WorkerMetrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.attempts = Counter(
             "gatepass_webhook_attempts", "Attempts to deliver, by outcome", ["outcome"], registry=self.registry
         )
+        # They begin at 0: of a series that begins later, Prometheus does not see the first increase.
+        for outcome in (State.DELIVERED, SECRET_LOCKED, AttemptError.INTERNAL):
+            self.attempts.labels(outcome)
         self.delivered_after = Histogram(
             "gatepass_webhook_delivered_seconds",
             "From the commit of an event to the 2xx of its receiver",
+            ["attempt"],
             buckets=SECONDS,
             registry=self.registry,
         )
+        self.delivered_first = self.delivered_after.labels("first")
+        self.delivered_later = self.delivered_after.labels("later")
         self.lapsed = Counter(
             "gatepass_webhook_claims_lapsed",
             "Claims that were given up or lost to another worker",
@@ -49,11 +57,21 @@ class Metrics:
             "gatepass_webhook_waiting", "Messages that wait to be delivered", ["lane"], registry=self.registry
         )
 
-    def tell_ages(self, ages: Sequence[LaneAge]) -> None:
-        """Only who had the turn of late tells them, so that there may be none or two of them: take the maximum."""
+        self.maintenance_rounds = Counter(
+            "gatepass_maintenance_rounds", "Rounds of maintenance that this worker has finished", registry=self.registry
+        )
+        self.partitions_missing = Gauge(
+            "gatepass_partitions_missing",
+            "Partitions for now and next that do not exist, as the worker sees it that does the maintenance",
+            registry=self.registry,
+        )
+        self._ready = Gauge("gatepass_ready", "1 while /readyz answers 200", registry=self.registry)
+
+    def export_ages(self, ages: Sequence[LaneAge]) -> None:
+        """Only workers that had the maintenance lock in the last 30 s export them: none, or two. Take the maximum."""
         for gauge in (self._oldest, self._oldest_of_all, self._waiting):
             gauge.clear()
-        for age in sorted(ages, key=lambda age: age.seconds, reverse=True)[:TOLD]:
+        for age in sorted(ages, key=lambda age: age.seconds, reverse=True)[:EXPORTED]:
             self._oldest.labels(age.kind, str(age.endpoint_id)).set(age.seconds)
         for kind in {age.kind for age in ages}:
             alike = [age for age in ages if age.kind == kind]
@@ -62,6 +80,7 @@ class Metrics:
 
     def serve(self, host: str, port: int, is_ready: Callable[[], bool]) -> WSGIServer:
         """Metrics, and /readyz beside them: a worker has no other port."""
+        self._ready.set_function(is_ready)
         server, _ = start_http_server(port, addr=host, registry=self.registry)
         metrics = server.get_app()
         assert metrics is not None  # noqa: S101  the line above has set it

@@ -43,7 +43,7 @@ from gatepass_sdk.models import (
     TicketCategory,
     WebhookEndpoint,
 )
-from gatepass_sdk.queue import Drained, ScanQueue, Verdict
+from gatepass_sdk.queue import Drained, Resent, ScanQueue, Verdict, resend_scans
 from gatepass_sdk.tokens import CardKeys, TokenReading
 from gatepass_sdk.webhooks import (
     ActivatedTicket,
@@ -56,7 +56,7 @@ from gatepass_sdk.webhooks import (
     WebhookEvent,
 )
 
-# The sandbox's one event.
+# The only event of the sandbox.
 SANDBOX_EVENT_ID = "00000000-0000-0000-0000-00000000e7e7"
 
 __all__ = [
@@ -95,6 +95,7 @@ __all__ = [
     "QueueInUse",
     "RateLimited",
     "Replay",
+    "Resent",
     "ScanQueue",
     "ScanResult",
     "SecretRotation",
@@ -109,4 +110,5 @@ __all__ = [
     "WebhookEvent",
     "WebhookVerificationError",
     "__version__",
+    "resend_scans",
 ]

@@ -1,4 +1,4 @@
-"""How arguments are written into a request."""
+"""Arguments of a call, in the form that a request needs."""
 
 from datetime import datetime
 from typing import Any
@@ -6,17 +6,17 @@ from urllib.parse import quote
 
 
 def segment(value: str) -> str:
-    """One segment of a path, whatever is in it."""
+    """Any text as one segment of a path."""
     return quote(value, safe="")
 
 
-def given(**fields: Any) -> dict[str, Any]:
-    """The fields that were given."""
+def without_none(**fields: Any) -> dict[str, Any]:
+    """The fields that have a value."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def written(moment: datetime | None) -> str | None:
-    """RFC 3339. A time without a zone is refused: a gate's local time is not a moment."""
+def format_time(moment: datetime | None) -> str | None:
+    """The time in RFC 3339. A time without a zone is an error, because a gate's local time is ambiguous."""
     if moment is None:
         return None
     if moment.tzinfo is None:

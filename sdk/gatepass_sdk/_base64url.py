@@ -1,9 +1,9 @@
-"""Base64url without padding, in one spelling only."""
+"""Base64url without padding, in its canonical form only."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 
-from gatepass_sdk._reading import Unreadable
+from gatepass_sdk._decode import Unreadable
 
 
 def encoded(raw: bytes) -> str:
@@ -11,7 +11,7 @@ def encoded(raw: bytes) -> str:
 
 
 def decoded(text: str) -> bytes:
-    """Strict: decoded and encoded again, it must read the same."""
+    """Strict: the result must encode to the same text again."""
     try:
         raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except NotBase64 as error:

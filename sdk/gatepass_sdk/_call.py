@@ -1,4 +1,4 @@
-"""A call before it is made, and an answer before it is read. Neither knows a network."""
+"""A call before it is sent, and an answer before it is decoded. Neither uses the network."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar, cast
 
-from gatepass_sdk._reading import Model, Unreadable, read
+from gatepass_sdk._decode import Model, Unreadable, read
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
@@ -14,7 +14,7 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """`repeatable` is False if a second try could do the thing twice: then only what was not sent is tried again."""
+    """`repeatable` is False if a second try could act twice: then it is retried only if nothing was sent."""
 
     method: str
     path: str
@@ -42,7 +42,7 @@ class Answer:
 
     @cached_property
     def value(self) -> dict[str, Any]:
-        """The JSON object that was answered; empty if there is none."""
+        """The JSON object in the body; empty if there is none."""
         try:
             value = json.loads(self.content)
         except (ValueError, RecursionError):
@@ -50,8 +50,8 @@ class Answer:
         return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
     @property
-    def is_ours(self) -> bool:
-        """Whether the service said this. A captive portal answers 200 too, and a proxy has its own 404."""
+    def is_from_service(self) -> bool:
+        """Whether the service sent this. A captive portal answers 200 too, and a proxy has its own 404."""
         if self.status == NO_CONTENT:
             return self.request_id is not None
         return bool(self.value) if self.status < 300 else isinstance(self.value.get("code"), str)
@@ -61,7 +61,7 @@ NO_CONTENT: Final = 204
 
 
 def data_as(model: type[M]) -> Callable[[Answer], M]:
-    """Read `data` of the answer as this model."""
+    """A reader of the answer's `data` as this model."""
 
     def read_data(answer: Answer) -> M:
         return read(model, answer.value.get("data"))
@@ -70,7 +70,7 @@ def data_as(model: type[M]) -> Callable[[Answer], M]:
 
 
 def whole_as(model: type[M]) -> Callable[[Answer], M]:
-    """Read the whole answer as this model."""
+    """A reader of the whole answer as this model."""
     return lambda answer: read(model, answer.value)
 
 

@@ -1,11 +1,11 @@
-"""Which card a scan is about, read without a network: its number and its token are the same card."""
+"""The card of a scan, read without a network: a card number and a token of it are the same card."""
 
 import re
 from base64 import urlsafe_b64decode
 from binascii import Error as NotBase64
 from typing import Final
 
-# As the service forgives what is typed at a gate: case, spaces, dashes.
+# The service accepts any case, spaces and dashes in a typed number.
 TYPED: Final = re.compile(r"([A-Z]{2,6})(\d{12})", re.ASCII)
 SEPARATORS: Final = str.maketrans("", "", " \t-\u00a0\u2010\u2011\u2012\u2013")
 SANDBOX_TOKEN: Final = re.compile(r"SVC1\.([A-Z_]{1,32})\.0\.0", re.ASCII)
@@ -13,12 +13,12 @@ UNREADABLE: Final = "unreadable token"
 
 
 def card_shown(card_number: str | None, token: str | None) -> str:
-    """The number of the card. Whether the token is genuine is for the service to say."""
+    """The number of the card. The token is not verified here; the service does that."""
     return number_in(token) if token is not None else as_stored(card_number or "")
 
 
 def as_stored(typed: str) -> str:
-    """`svc-1234-5678-9012` is the card `SVC 1234 5678 9012`. What cannot be a number stays as it is."""
+    """`svc-1234-5678-9012` is the card `SVC 1234 5678 9012`. Any other text stays as it is."""
     bare = typed.strip().translate(SEPARATORS)
     found = TYPED.fullmatch(bare.upper()) if bare.isascii() else None
     if found is None:
@@ -28,7 +28,7 @@ def as_stored(typed: str) -> str:
 
 
 def number_in(token: str) -> str:
-    """The number that a token carries in its second part."""
+    """The card number in the second part of a token."""
     if sandbox := SANDBOX_TOKEN.fullmatch(token):
         return sandbox[1]
     _, _, rest = token.partition(".")

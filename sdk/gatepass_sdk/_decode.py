@@ -1,6 +1,6 @@
-"""From JSON to models: what is known is typed, what is new is kept, what is missing is an error.
+"""From JSON to models. A reader is compiled once for each model from its annotations.
 
-A reader is compiled once for each model from its annotations. Fields that this version does not know stay in `raw`.
+Known fields are typed, a missing field is an error, and fields that this version does not know stay in `raw`.
 """
 
 import types
@@ -15,18 +15,18 @@ Read = Callable[[Any], Any]
 
 
 class Unreadable(ValueError):
-    """An answer that is not what the service describes."""
+    """An answer that does not match its model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """What the service answered. `raw` is all of it, with fields that this version of the library does not know."""
+    """An answer of the service. `raw` is the whole JSON object, with fields that this version does not know."""
 
     raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
 
 
 def read(model: type[M], value: object) -> M:
-    """The model that this JSON object is."""
+    """The model of this JSON object."""
     if not isinstance(value, dict):
         raise Unreadable(f"{model.__name__} should be an object")
     found = cast("dict[str, Any]", value)
@@ -43,7 +43,7 @@ COMPILED: dict[type[Model], tuple[tuple[str, bool, Read], ...]] = {}
 
 
 def _readers(model: type[Model]) -> tuple[tuple[str, bool, Read], ...]:
-    """Name, whether it must be there, how it is read."""
+    """For each field: its name, whether it is required, and its reader."""
     if model not in COMPILED:
         COMPILED[model] = _compiled(model)
     return COMPILED[model]
@@ -102,7 +102,7 @@ def _moment(value: Any) -> datetime:
 
 
 def _amount(value: Any) -> Decimal:
-    """Exact: the shortest decimal that is this number, as it stood in the JSON."""
+    """The exact amount: the shortest decimal for this number, as it was in the JSON."""
     if type(value) not in (int, float):
         raise Unreadable("a number was expected")
     return Decimal(str(value))

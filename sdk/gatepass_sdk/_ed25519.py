@@ -1,8 +1,8 @@
-"""Ed25519 signatures, verified (RFC 8032, section 5.1.7), in plain Python: a gate then needs nothing but this package.
+"""Verification of Ed25519 signatures (RFC 8032, section 5.1.7) in plain Python, so that a gate needs no other package.
 
-Nothing is secret in verifying, so it need not take the same time for each input. It takes a few milliseconds. As strict
-as libsodium, which the service uses: one spelling of each number, no point of small order; so that a token is judged
-the same at the gate and by the service. Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z.
+Verification has no secret, so it need not run in constant time. It takes a few milliseconds. It is as strict as
+libsodium, which the service uses: numbers in canonical form only, no points of small order. So a token gets the same
+verdict at the gate and from the service. Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:
 
 
 def _point(encoded: bytes) -> Point | None:
-    """The point with this y and this sign of x, if it is on the curve and spelt in the one way."""
+    """The point with this y and this sign of x, if it is on the curve and in canonical form."""
     number = int.from_bytes(encoded, "little")
     sign, y = number >> 255, number & ((1 << 255) - 1)
     if y >= P:
@@ -107,7 +107,7 @@ BASE: Final = _base()
 
 
 def times_base(scalar: int) -> bytes:
-    """The point of this scalar, encoded. Not for secrets: it takes as long as the scalar has bits."""
+    """The point of this scalar, encoded. Not for secrets: its time depends on the scalar."""
     x, y, z, _ = _combined(scalar, NEUTRAL, 0)
     inverse = pow(z, P - 2, P)
     return (y * inverse % P | (x * inverse % P & 1) << 255).to_bytes(32, "little")

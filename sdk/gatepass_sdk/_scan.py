@@ -1,9 +1,9 @@
-"""The body of a scan, for those who send it now and those who keep it for later."""
+"""The body of a scan, for the client and for the queue."""
 
 from datetime import datetime
 from typing import Any
 
-from gatepass_sdk._paths import given, written
+from gatepass_sdk._arguments import format_time, without_none
 
 
 def scan_body(
@@ -16,11 +16,11 @@ def scan_body(
 ) -> dict[str, Any]:
     if (card_number is None) == (token is None):
         raise ValueError("Give either card_number or token.")
-    return given(
+    return without_none(
         event_id=event_id,
         card_number=card_number,
         token=token,
         scanner_id=scanner_id,
         gate=gate,
-        occurred_at=written(occurred_at),
+        occurred_at=format_time(occurred_at),
     )

@@ -1,8 +1,8 @@
-"""One request, one answer, within a time: the only place where the two clients differ by hand.
+"""One request, one answer, within a time limit: the only file in which the two clients differ by hand.
 
-httpx2 bounds each wait for the network, not their sum. So it is told before each step how much time is left, a body
-that trickles in is looked at after each part, and the asynchronous client is bounded as a whole. What the synchronous
-client cannot bound: headers that come byte by byte, and a resolver of names that does not answer.
+httpx2 limits each wait for the network, not their sum. So each step gets the time that is left, the time is checked
+after each part of a body, and the asynchronous client has a timeout for the whole. The synchronous client cannot limit
+two things: headers that come byte by byte, and a name resolver that does not answer.
 """
 
 import asyncio
@@ -14,8 +14,10 @@ import httpx2
 
 from gatepass_sdk._call import Answer
 
-# A page of a hundred events is a tenth of this.
+# A page of 100 events is a tenth of this.
 LARGEST_ANSWER: Final = 16 * 1024 * 1024
+# Plain http goes to this machine, not to the proxy that HTTP_PROXY names: it would read the key.
+DIRECT: Final = {"http://": None}
 
 sleep = time.sleep
 async_sleep = asyncio.sleep
@@ -24,7 +26,8 @@ async_sleep = asyncio.sleep
 def send(http: httpx2.Client, request: httpx2.Request, within: float) -> Answer:
     """The answer, or httpx2's reason why there is none."""
     ends = time.monotonic() + within
-    response = http.send(_bounded(request, within), stream=True)
+    # The service redirects nobody. Whoever does may not have the key and the token of a card.
+    response = http.send(_bounded(request, within), stream=True, follow_redirects=False)
     try:
         content = bytearray()
         for part in _parts(response.iter_bytes(), ends, request):
@@ -39,7 +42,7 @@ async def async_send(http: httpx2.AsyncClient, request: httpx2.Request, within: 
     """The answer, or httpx2's reason why there is none."""
     try:
         async with asyncio.timeout(within):
-            response = await http.send(_bounded(request, within), stream=True)
+            response = await http.send(_bounded(request, within), stream=True, follow_redirects=False)
             try:
                 content = bytearray()
                 async for part in response.aiter_bytes():
@@ -65,7 +68,7 @@ def _bounded(request: httpx2.Request, within: float) -> httpx2.Request:
 
 
 class _TimeLeft(Mapping[str, float]):
-    """Read by httpx2 when a step begins: each may take what the steps before it have left."""
+    """httpx2 reads it at the start of each step: a step may take the time that the steps before it left."""
 
     def __init__(self, ends: float) -> None:
         self._ends = ends
@@ -89,4 +92,4 @@ def _refuse_endless(content: bytearray, request: httpx2.Request) -> None:
         raise httpx2.ReadError("The answer is too large.", request=request)
 
 
-__all__ = ["async_send", "async_sleep", "send", "sleep"]
+__all__ = ["DIRECT", "async_send", "async_sleep", "send", "sleep"]

@@ -1,4 +1,4 @@
-"""The version, as the package's metadata has it; a test says that they are the same."""
+"""The version. A test compares it with the package's metadata."""
 
 from typing import Final
 

@@ -1,8 +1,8 @@
-"""What can go wrong, by name. `message` is a sentence that can be shown to whoever stands at the gate.
+"""The errors. `message` is a sentence that can be shown to the person at the gate.
 
     GatepassError
     ├── ConfigurationError          no key, no base URL, a key that cannot be one
-    ├── APIConnectionError          the service was not reached, or what came back was not from it
+    ├── APIConnectionError          the service was not reached, or the answer was not from it
     │   └── APITimeoutError         the deadline passed
     ├── APIStatusError              the service answered, and refused
     │   ├── BadRequest              400
@@ -16,8 +16,8 @@
     │   ├── RateLimited             429
     │   └── ServerError             5xx
     ├── QueueError                  the file of a ScanQueue cannot be used: a full disk, a damaged file
-    │   └── QueueInUse              somebody else is draining it
-    └── WebhookVerificationError    a message that is not from us, or too old
+    │   └── QueueInUse              another thread or process is draining it
+    └── WebhookVerificationError    a message that is not from the service, or too old
 
 The sandbox answers used and expired test cards with 400 and the code that the live service has, so the class follows
 the code: `except AlreadyUsed` works in both.
@@ -31,9 +31,9 @@ class GatepassError(Exception):
     """Everything that this library raises."""
 
     message: str
-    # The key of the scan that failed. Call again with it, and a scan that did succeed answers as it did then.
+    # The key of the failed scan. Sent again with it, a scan that did succeed gets its first answer.
     idempotency_key: str | None = None
-    # True if the ticket may have been activated although this call failed: the answer was lost on the way.
+    # True if the ticket may have been activated although this call failed, because the answer was lost.
     outcome_unknown: bool = False
 
     def __init__(self, message: str) -> None:
@@ -41,7 +41,7 @@ class GatepassError(Exception):
         self.message = message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled with all that it knows, so that it can be raised in a worker process and caught in another."""
+        """Pickled with all its fields, so that it can be raised in a worker process and caught in another."""
         return (_without_init, (type(self), *self.args), self.__dict__)
 
 
@@ -50,11 +50,11 @@ def _without_init(kind: type[GatepassError], *arguments: str) -> GatepassError:
 
 
 class ConfigurationError(GatepassError):
-    """The client cannot be used as it was made."""
+    """The client cannot be made with these settings."""
 
 
 class APIConnectionError(GatepassError):
-    """No answer of the service: nothing was reached, or something else answered."""
+    """No answer from the service: it was not reached, or something else answered."""
 
 
 class APITimeoutError(APIConnectionError):
@@ -83,7 +83,7 @@ class APIStatusError(GatepassError):
         self.param = param
         self.details: Mapping[str, Any] = details or {}
         self.retry_after = retry_after
-        # True if an earlier try of this very scan was refused, and this is that answer.
+        # True if an earlier try of this scan was refused, and this is that answer.
         self.replayed = replayed
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class NotFound(APIStatusError):
 
 
 class Conflict(APIStatusError):
-    """409: not possible as things stand."""
+    """409: not possible in the present state."""
 
 
 class AlreadyUsed(Conflict):
@@ -132,15 +132,15 @@ class ServerError(APIStatusError):
 
 
 class QueueError(GatepassError):
-    """The file of a `ScanQueue` cannot be used. What it took before is still in it."""
+    """The file of a `ScanQueue` cannot be used. Scans that were added before are still in it."""
 
 
 class QueueInUse(QueueError):
-    """The queue is being drained or read by somebody else; only one may at a time."""
+    """Another thread or process drains or reads the queue; only one may at a time."""
 
 
 class WebhookVerificationError(GatepassError):
-    """A webhook message that must not be believed."""
+    """A webhook message that must not be trusted."""
 
 
 BY_CODE: Final[Mapping[str, type[APIStatusError]]] = {"already_activated": AlreadyUsed, "expired": Expired}
@@ -157,7 +157,7 @@ BY_STATUS: Final[Mapping[int, type[APIStatusError]]] = {
 
 
 def class_of(status: int, code: str | None) -> type[APIStatusError]:
-    """The code decides, then the status."""
+    """The error class: by the code, else by the status."""
     if code is not None and code in BY_CODE:
         return BY_CODE[code]
     return ServerError if status >= 500 else BY_STATUS.get(status, APIStatusError)

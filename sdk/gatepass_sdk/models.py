@@ -1,13 +1,13 @@
-"""What the service answers. New fields and new words never break these: words are plain strings, and `raw` has all.
+"""The answers of the service. New fields and new enum values never break a model: enums are strings, and `raw` has all.
 
-Ids and words such as `status` are strings, times are aware datetimes, prices are exact decimals in major units.
+Ids and enums such as `status` are strings, times are aware datetimes, prices are exact decimals in major units.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gatepass_sdk._reading import Model
+from gatepass_sdk._decode import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +39,10 @@ class Event(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class CardVerification(Model):
-    """What a card token is worth.
+    """The result of verifying a card token.
 
     `status` is `active`, `suspended` or `revoked`. `reason` says why a token is not valid: `invalid_token`, `expired`,
-    `card_suspended` or `card_revoked`; it is None if it is.
+    `card_suspended` or `card_revoked`. It is None for a valid token.
     """
 
     valid: bool
@@ -56,7 +56,7 @@ class CardVerification(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class ScanResult(Model):
-    """The ticket that was activated. `replayed` is True if an earlier try of this very scan did it."""
+    """The ticket that was activated. `replayed` is True if an earlier try of this scan did it."""
 
     ticket_id: str
     tier: str
@@ -74,7 +74,7 @@ class SecretRotation(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookEndpoint(Model):
-    """`status` is `active` or `paused`. `secret` is there when the endpoint was just made or its secret rotated."""
+    """`status` is `active` or `paused`. `secret` is set when the endpoint was just created or its secret rotated."""
 
     id: str
     mode: str
@@ -89,7 +89,7 @@ class WebhookEndpoint(Model):
     secret: str | None = None
 
     def __repr__(self) -> str:
-        """Without the secret, so that it does not end in a log."""
+        """Without the secret, so that it does not get into a log."""
         return f"WebhookEndpoint(id={self.id!r}, url={self.url!r}, status={self.status!r})"
 
 
@@ -126,7 +126,7 @@ class DeliveryAttempt(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveryDetail(Delivery):
-    """A delivery with the message that was sent and every attempt at it."""
+    """A delivery with its message and all its attempts."""
 
     attempts_made: tuple[DeliveryAttempt, ...]
     body: str | None

@@ -1,4 +1,4 @@
-"""Scans on bad networks: kept in a file first, sent when there is a network, answered once.
+"""Scans on bad networks: stored in a file first, sent when there is a network, answered once.
 
     with ScanQueue("scans.db") as queue:
         queue.add(event_id, token=token, scanner_id="scanner-7", gate="North 2")   # needs no network
@@ -6,9 +6,12 @@
         for verdict in queue.verdicts():
             print(verdict.card, "activated" if verdict.ticket else verdict.message)
 
-A scan that `add` returned from is on the disk: it survives `kill -9` and, as far as the disk tells the truth, a power
-cut. It is sent with the key and the time that it got then, as often as it takes, so it activates a ticket once however
-many answers are lost.
+When `add` returns, the scan is on the disk: it survives `kill -9` and, if the disk does not lie, a power cut. It is
+sent with the key and the time that it got in `add`, as often as needed, so it activates a ticket once however many
+answers are lost.
+
+If the service was restored from a backup, `resend_scans` sends the activations again that it has lost, from the files
+of all gates.
 """
 
 from collections.abc import Iterator
@@ -20,16 +23,16 @@ from typing import Final, Self
 from uuid import uuid4
 
 from gatepass_sdk._card import card_shown
-from gatepass_sdk._draining import REPORTED_AT_ONCE, Drain, Drained
-from gatepass_sdk._queue_database import QueueDatabase
+from gatepass_sdk._queue.database import QueueDatabase
+from gatepass_sdk._queue.resend import WORKERS, Resent, resend, resend_scans
+from gatepass_sdk._queue.scan_file import OnVerdict, ScanFile
+from gatepass_sdk._queue.sender import REPORTED_AT_ONCE, Drained, QueueSender
+from gatepass_sdk._queue.verdict import Verdict
 from gatepass_sdk._scan import scan_body
-from gatepass_sdk._scan_file import OnVerdict, ScanFile
 from gatepass_sdk._sync.client import Gatepass
-from gatepass_sdk._verdict import Verdict
 
-# 10,000 scans over a network that takes 200 ms are then sent in four minutes.
-WORKERS: Final = 8
-# Longer than the service takes late scans (72 hours), so that a late 409 can be told from our own activation.
+# Longer than the service accepts late scans (72 hours), so that a late 409 can be recognized as our own activation, and
+# an activation can be sent again as long as the service accepts it.
 KEEP_REPORTED: Final = timedelta(days=7)
 
 
@@ -37,17 +40,17 @@ class ScanQueue:
     """Scans in one SQLite file on a local disk, for one organization, live or sandbox.
 
     Any number of threads and processes may `add` at any time; one at a time may `drain` or read `verdicts`, and others
-    get `QueueInUse`. A process that dies is no longer in the way.
+    get `QueueInUse`. The lock of a process that dies is released.
 
-    Card tokens are secrets: whoever copies one can enter. The file is its owner's alone (mode 0600), a token is removed
-    in the commit that keeps the answer to it, and a whole scan, with its card number, `keep_reported` after its verdict
-    was reported.
+    Card tokens are secrets: a copy of one is enough to enter. Only its owner can read the file (mode 0600). A token is
+    removed in the commit that stores the answer to it, and a whole scan, with its card number, `keep_reported` after
+    its verdict was reported. Until then an activation can be sent again, by its card number.
 
     It works with the synchronous client. In asynchronous programs use `await asyncio.to_thread(queue.drain, client)`.
     """
 
     def __init__(self, path: str | PathLike[str], *, keep_reported: timedelta = KEEP_REPORTED) -> None:
-        """Open the file, or make it. Raises `QueueError` if it cannot be used."""
+        """Open the file, or create it. Raises `QueueError` if it cannot be used."""
         self._keep_reported = keep_reported
         self._database = QueueDatabase(Path(path).absolute())
         self._file = ScanFile(self._database)
@@ -62,62 +65,67 @@ class ScanQueue:
         gate: str | None = None,
         occurred_at: datetime | None = None,
     ) -> int:
-        """Keep a scan; its id, which grows. When this returns it is on the disk.
+        """Store a scan. Returns its id; ids grow. When this returns, the scan is on the disk.
 
-        `occurred_at` is now if it is not given. The service takes scans for 72 hours.
+        `occurred_at` is now if it is not given. The service accepts a scan for 72 hours.
         """
         body = scan_body(event_id, card_number, token, scanner_id, gate, occurred_at or datetime.now(UTC))
         return self._file.add(body, card_shown(card_number, token), str(uuid4()))
 
     def drain(self, client: Gatepass, on_verdict: OnVerdict | None = None, *, workers: int = WORKERS) -> Drained:
-        """Send what waits, oldest first, and keep each answer; returns when nothing more can be sent.
+        """Send the waiting scans, oldest first, and store each answer. Returns when nothing more can be sent.
 
-        Scans of one card go one after another, whether its number or its token was shown; up to `workers` cards go side
-        by side. Each scan has the client's own patience: its retries, its deadline, its waiting on 429 and 503. If the
-        network is gone, or the service is, the rest stays and `stopped_by` of the result says so: call again later. A
-        single scan that the service cannot answer is left for the next time, and its card with it.
+        Scans of one card are sent one after another, whether by its number or its token; up to `workers` cards are sent
+        in parallel. Each scan has the retries and the deadline of the client, and its waits on 429 and 503. If the
+        network or the service is down, the rest stays and `stopped_by` of the result has the error: call again later. A
+        single scan that the service cannot answer is left for the next drain, and so are the later scans of its card.
 
-        A refusal is an answer. A key that is not accepted (401, 403) is not: it raises, and the scans stay.
+        A refusal is an answer. A key that is not accepted (401, 403) is not an answer: it raises, and the scans stay.
 
-        `on_verdict(verdict, db)` is called in this thread for each verdict, also for those that an earlier drain kept
+        `on_verdict(verdict, db)` is called in this thread for each verdict, also for those that an earlier drain stored
         and did not report. It runs inside the SQLite transaction that marks the verdict as reported, and `db` is its
-        connection. **What it writes through `db` happens exactly once**, whatever is killed when. What it does
-        elsewhere, such as printing, happens at least once: again if the process dies before the commit. It should be
+        connection. **A write through `db` happens exactly once**, even if the process is killed at any time. Any other
+        effect, such as printing, happens at least once: again if the process dies before the commit. It should be
         quick, and must not commit. If it raises, that verdict is not reported, and the drain ends with its error.
         """
         if workers < 1:
             raise ValueError("There must be a worker.")
-        with self._database.turn():
+        with self._database.exclusive():
             try:
-                return Drain(self._file, client, on_verdict, workers).run()
+                return QueueSender(self._file, client, on_verdict, workers).run()
             finally:
                 self._forget()
 
     def verdicts(self) -> Iterator[Verdict]:
         """Verdicts that were not reported yet, oldest scan first.
 
-        One counts as reported when the loop comes back for the next. So if the process dies in the loop, or the loop is
-        left, the verdict in hand comes again, and none is missed.
+        A verdict counts as reported when the loop asks for the next one. So if the process dies in the loop, or the
+        loop is left, the current verdict comes again, and none is missed.
         """
-        with self._database.turn():
+        with self._database.exclusive():
             while found := self._file.unreported(REPORTED_AT_ONCE):
                 for verdict in found:
                     yield verdict
                     self._file.mark_reported(verdict.id, at=datetime.now(UTC))
 
+    def resend(self, client: Gatepass, *, since: datetime, workers: int = WORKERS) -> Resent:
+        """Send the activations of this file again that were acknowledged after `since`: see `resend_scans`."""
+        with self._database.exclusive():
+            return resend([self._file], client, since=since, workers=workers)
+
     @property
     def waiting(self) -> int:
-        """Scans that have no answer yet."""
+        """The number of scans without an answer."""
         return self._file.counts()[0]
 
     @property
     def settled(self) -> int:
-        """Scans that have one, as long as they are kept."""
+        """The number of scans with an answer that are still stored."""
         return self._file.counts()[1]
 
     @property
     def unreported(self) -> int:
-        """Scans that have one that nobody was told of."""
+        """The number of scans with an answer that was not reported yet."""
         return self._file.counts()[2]
 
     def close(self) -> None:
@@ -139,4 +147,4 @@ class ScanQueue:
         return f"ScanQueue({str(self._database.path)!r})"
 
 
-__all__ = ["Drained", "OnVerdict", "ScanQueue", "Verdict"]
+__all__ = ["Drained", "OnVerdict", "Resent", "ScanQueue", "Verdict", "resend_scans"]

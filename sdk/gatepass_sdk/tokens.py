@@ -3,8 +3,8 @@
     keys = client.cards.keys()          # while there is a network; keys.to_json() keeps them
     reading = keys.verify(token)        # whenever
 
-A good signature says that the card was issued by the organization and when the token ends. It cannot say that the card
-has been suspended or revoked since, or that its ticket is used: only a scan can.
+A good signature proves that the organization issued the card, and until when the token is valid. It does not show that
+the card was suspended or revoked since, or that its ticket is used: only a scan does.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from gatepass_sdk import _ed25519
 from gatepass_sdk._base64url import decoded, encoded
 from gatepass_sdk._card import SANDBOX_TOKEN
-from gatepass_sdk._reading import Unreadable
+from gatepass_sdk._decode import Unreadable
 
 LONGEST: Final = 512
 PATTERN: Final = re.compile(r"(SVC1\.([A-Za-z0-9_-]{1,64})\.(0|[1-9][0-9]{0,11}))\.([A-Za-z0-9_-]{86})", re.ASCII)
@@ -32,7 +32,7 @@ SANDBOX_TOKENS: Final[Mapping[str, str | None]] = {
 
 @dataclass(frozen=True)
 class TokenReading:
-    """`reason` is None if the token is good, else `invalid_token` or `expired`."""
+    """`reason` is None if the token is valid, else `invalid_token` or `expired`."""
 
     valid: bool
     expired: bool = False
@@ -53,7 +53,7 @@ class CardKeys:
 
     @classmethod
     def of(cls, jwks: Mapping[str, Any], *, is_sandbox: bool = False) -> "CardKeys":
-        """From a JWK set. Keys of another kind are passed over."""
+        """From a JWK set. Keys of another kind are ignored."""
         found = jwks.get("keys")
         if not isinstance(found, list):
             raise Unreadable("a set of keys was expected")
@@ -62,17 +62,17 @@ class CardKeys:
 
     @classmethod
     def from_json(cls, text: str) -> "CardKeys":
-        """What `to_json` wrote."""
+        """From the output of `to_json`."""
         value = json.loads(text)
         return cls.of(value, is_sandbox=value.get("sandbox") is True)
 
     def to_json(self) -> str:
-        """To keep in a file beside the scanner, for a start without a network."""
+        """As JSON, to be stored at the gate for a start without a network."""
         keys = [{"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "x": encoded(key)} for key in self.keys]
         return json.dumps({"keys": keys, "sandbox": self.is_sandbox})
 
     def verify(self, token: str, *, at: datetime | None = None) -> TokenReading:
-        """What the token is worth at this time, or now."""
+        """Verify the token for this time, or for now."""
         if self.is_sandbox:
             return _sandbox_reading(token)
         found = PATTERN.fullmatch(token) if len(token) <= LONGEST else None
@@ -96,12 +96,12 @@ class CardKeys:
         )
 
 
-# A token may name a year that datetime cannot.
+# A token may have an expiry that datetime cannot represent.
 LAST_SECOND: Final = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp())
 
 
 def _sandbox_reading(token: str) -> TokenReading:
-    """The fixed tokens of the sandbox, `SVC1.TEST_VALID.0.0`, which nobody signs."""
+    """The fixed tokens of the sandbox, `SVC1.TEST_VALID.0.0`, which are not signed."""
     found = SANDBOX_TOKEN.fullmatch(token)
     if found is None or found[1] not in SANDBOX_TOKENS:
         return INVALID

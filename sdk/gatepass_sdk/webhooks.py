@@ -1,10 +1,10 @@
-"""Messages: what they tell, and whether they are from us.
+"""Webhook messages: their types, and the verification of their signature.
 
     event = client.webhooks.unwrap(body, headers, secret)
     if isinstance(event, TicketActivated):
         print(event.data.card_number)
 
-A message may come more than once, and `event.id` is then the same. A type that this version does not know is an
+A message may come more than once, with the same `event.id`. A type that this version does not know is an
 `OtherEvent`.
 """
 
@@ -18,18 +18,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias, cast
 
-from gatepass_sdk._reading import Model, read
+from gatepass_sdk._decode import Model, read
 from gatepass_sdk.errors import WebhookVerificationError
 
 SIGNATURES: Final = ("x-svc-signature", "x-svc-signature-next")
 SIGNATURE: Final = re.compile(r"t=([0-9]{1,16}),v1=([0-9a-f]{64})", re.ASCII)
-# As long as the service's own clock may be off, and no longer: whoever copied a message must not send it tomorrow.
+# The largest accepted clock difference. A copy of a message is refused after that.
 TOLERANCE_SECONDS: Final = 300
 
 
 @dataclass(frozen=True, kw_only=True)
 class Message(Model):
-    """What every message has."""
+    """The fields of every message."""
 
     id: str
     type: str
@@ -64,7 +64,7 @@ class CancelledTicket(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class TicketCancelled(Message):
-    """A ticket was taken out of use, by itself or with its whole event."""
+    """A ticket was cancelled, alone or with its event."""
 
     data: CancelledTicket
 
@@ -85,7 +85,7 @@ class EventCancelled(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class OtherEvent(Message):
-    """Any other type, with its data as it came."""
+    """Any other type, with its data unread."""
 
     data: Mapping[str, Any]
 
@@ -100,7 +100,7 @@ KINDS: Final[Mapping[str, type[WebhookEvent]]] = {
 
 
 def event_of(value: object) -> WebhookEvent:
-    """The message that this JSON object is."""
+    """The message in this JSON object."""
     kind = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
     return read(KINDS.get(kind, OtherEvent) if isinstance(kind, str) else OtherEvent, value)
 
@@ -115,8 +115,8 @@ def unwrap(
 ) -> WebhookEvent:
     """The message, if this secret signed it within the last five minutes.
 
-    `body` is what was received, not parsed and not written again. While a secret is being rotated both the old and the
-    new one are good.
+    `body` is the received body, unchanged: not parsed and serialized again. During a rotation both the old and the new
+    secret are valid.
     """
     raw = body.encode() if isinstance(body, str) else body
     verify(raw, headers, secret, tolerance=tolerance, now=now)
@@ -134,7 +134,7 @@ def verify(
     tolerance: float = TOLERANCE_SECONDS,
     now: Callable[[], float] = time.time,
 ) -> None:
-    """Raise unless this secret signed these bytes, lately."""
+    """Raise unless this secret signed these bytes within the tolerance."""
     found = {name.lower(): value for name, value in headers.items()}
     signatures = [SIGNATURE.fullmatch(found[name]) for name in SIGNATURES if name in found]
     if not signatures:

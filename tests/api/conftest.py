@@ -1,6 +1,6 @@
-"""The API in this process, reached from an address of its own in each test: failed calls are counted by address."""
+"""The API in this process. Each test calls it from its own address, because failed calls are counted by address."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -10,62 +10,66 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from gatepass.api.app import Gatehouse, create_app
-from gatepass.api.reception import Reception
+from gatepass.api.app import ApiState, create_app
+from gatepass.api.middleware import Middleware
 from gatepass.base.settings import BASE_PATH, Settings
-from tests import make
-from tests.make import House
+from tests import factory
+from tests.factory import Tenant
+from tests.server.asgi import TaskTransport
+from tests.valkey import Valkey
 
 _addresses = count(1)
 
 
 @dataclass
-class Door:
-    app: Reception
+class Api:
+    """The application, and the address that its clients have."""
+
+    app: Middleware
     address: str
 
     @property
-    def house(self) -> Gatehouse:
-        return self.app.house
+    def state(self) -> ApiState:
+        return self.app.state
 
     def client(self, key: str | None = None) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(app=self.app, client=(self.address, 1)),
+            transport=TaskTransport(app=self.app, client=(self.address, 1)),
             base_url="http://gatepass.test" + BASE_PATH,
             headers={"Authorization": f"Bearer {key}"} if key else {},
         )
 
 
 @pytest.fixture(scope="session")
-async def app(database_url: str) -> AsyncGenerator[Reception]:
+async def app(database_url: str) -> AsyncGenerator[Middleware]:
     settings = Settings(
         database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(make.KEY)],
+        encryption_keys=[SecretStr(factory.KEY)],
         metrics_port=0,
         log_level="error",
     )
     app = create_app(settings)
-    app.house.open()
+    app.state.open()
     yield app
-    await app.house.close()
+    await app.state.close()
 
 
 @pytest.fixture
-def door(app: Reception) -> Door:
+def api(app: Middleware) -> Api:
     n = next(_addresses)
-    return Door(app, f"10.1.{n // 250}.{n % 250 + 1}")
+    return Api(app, f"10.1.{n // 250}.{n % 250 + 1}")
 
 
 @pytest.fixture
-async def client(door: Door, house: House) -> AsyncGenerator[httpx2.AsyncClient]:
+async def client(api: Api, tenant: Tenant) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client with a live key that may do everything."""
-    async with door.client((await house.key()).text) as opened:
+    async with api.client((await tenant.key()).text) as opened:
         yield opened
 
 
-def scan_body(house: House, card_number: str | None = None, **more: Any) -> dict[str, Any]:
-    """A scan of this card; what is None is left out."""
-    body = {"event_id": str(house.event_id), "card_number": card_number, **more}
+def scan_body(tenant: Tenant, card_number: str | None = None, **more: Any) -> dict[str, Any]:
+    """A scan of this card; fields that are None are left out."""
+    body = {"event_id": str(tenant.event_id), "card_number": card_number, **more}
     return {name: value for name, value in body.items() if value is not None}
 
 
@@ -74,7 +78,7 @@ def request_id(answer: httpx2.Response) -> UUID:
 
 
 def assert_error(answer: httpx2.Response, status: int, code: str, *, param: str | None = None) -> None:
-    """The answer is this refusal, in the one shape that all errors have."""
+    """The answer is this refusal, in the shape of all errors."""
     assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
     body = answer.json()
     assert body.keys() <= {"error", "code", "param", "details"}
@@ -86,3 +90,10 @@ def assert_error(answer: httpx2.Response, status: int, code: str, *, param: str 
     assert ("Retry-After" in answer.headers) == (status in {429, 503})
     if param is not None:
         assert body["param"] == param
+
+
+@pytest.fixture(scope="module")
+def valkey() -> Generator[Valkey]:
+    started = Valkey()
+    yield started
+    started.kill()

@@ -1,4 +1,4 @@
-"""Every endpoint, from the application itself, so that one which is added later is tested too."""
+"""Every endpoint, read from the application, so that a new one is tested too."""
 
 import re
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import httpx2
 
-from gatepass.api.app import Gatehouse, routes
+from gatepass.api.app import ApiState, routes
 from gatepass.base.settings import BASE_PATH, Settings
 from gatepass.domain.keys import Scope
 
-# What a call to an endpoint needs to be a good one, where that is more than nothing.
+# Query parameters that a valid call needs.
 QUERIES: Final = {"/card/verify": {"token": "SVC1.TEST_VALID.0.0"}}
 
 
@@ -21,7 +21,7 @@ class Endpoint:
     path: str
 
     async def call(self, client: httpx2.AsyncClient, **options: Any) -> httpx2.Response:
-        """A call that is well-formed and names nothing that exists."""
+        """A well-formed call with ids that do not exist."""
         if self.method in ("POST", "PUT", "PATCH") and "content" not in options:
             options.setdefault("json", {"event_id": str(uuid4()), "card_number": "SVC 0000 0000 0000"})
         options.setdefault("params", QUERIES.get(self.path, {}))
@@ -29,7 +29,7 @@ class Endpoint:
 
     @property
     def wrong_scope(self) -> Scope:
-        """One that does not let anybody in here."""
+        """A scope that is not enough for this endpoint."""
         return Scope.EVENTS_READ if self.path.startswith("/webhook") else Scope.WEBHOOKS_READ
 
     def __str__(self) -> str:
@@ -37,7 +37,7 @@ class Endpoint:
 
 
 def _endpoints() -> tuple[Endpoint, ...]:
-    app = routes(Gatehouse(Settings()))
+    app = routes(ApiState(Settings()))
     return tuple(
         Endpoint(method.upper(), path.removeprefix(BASE_PATH))
         for path, methods in app.openapi()["paths"].items()
@@ -47,7 +47,7 @@ def _endpoints() -> tuple[Endpoint, ...]:
 
 ENDPOINTS: Final = _endpoints()
 SCAN: Final = Endpoint("POST", "/scan")
-# Under the API these are calls too: they need a key, count, and are audited.
+# Under the base path these are calls too: they need a key, count, and are logged.
 UNKNOWN_PATH: Final = Endpoint("GET", "/nowhere")
 WRONG_METHOD: Final = Endpoint("DELETE", "/events")
 ALL: Final = (*ENDPOINTS, UNKNOWN_PATH, WRONG_METHOD)

@@ -1,4 +1,4 @@
-"""The express lane and the FastAPI routes answer alike: the same requests, in two organizations made alike."""
+"""The fast path and the FastAPI routes answer alike: the same requests, in two organizations with the same data."""
 
 import json
 import random
@@ -12,8 +12,8 @@ import pytest
 from pydantic import SecretStr
 
 from gatepass.api.app import create_app, routes
-from gatepass.api.gatehouse import Gatehouse
-from gatepass.api.reception import Reception
+from gatepass.api.middleware import Middleware
+from gatepass.api.state import ApiState
 from gatepass.base.database import Database
 from gatepass.base.settings import BASE_PATH, Settings
 from gatepass.domain import keys
@@ -21,11 +21,12 @@ from gatepass.domain.cards import CardStatus
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.sandbox import EVENT_ID
-from tests import make
+from tests import factory
+from tests.server.asgi import TaskTransport
 
 REQUESTS = 1_200
 SEED = 20_261_115
-# What differs between two calls that are alike.
+# Parts that differ between two equal calls.
 OWN = re.compile(
     rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d{4}-\d{2}-\d{2}T[\d:.]+Z|SVC \d{4} \d{4} \d{4}"
 )
@@ -33,25 +34,25 @@ CHANGING = {"x-request-id", "date", "ratelimit"}
 
 
 def forged(token: str) -> str:
-    """The token with another signature, whatever that was: one in sixteen ends in the same two letters."""
+    """The token with another signature. Its first character is changed: one in sixteen ends in the same two."""
     head, _, signature = token.rpartition(".")
     return f"{head}.{'B' if signature[0] == 'A' else 'A'}{signature[1:]}"
 
 
 @dataclass
 class Side:
-    """One lane with an organization of its own."""
+    """The fast path, or the routes alone, with an organization of its own."""
 
     client: httpx2.AsyncClient
-    house: Gatehouse
+    state: ApiState
     keys: dict[str, str]
     cards: dict[str, list[str]]
     tokens: dict[str, list[str]]
     events: dict[str, str]
 
 
-async def side(db: Database, app: Reception) -> Side:
-    place = await make.house(db)
+async def side(db: Database, app: Middleware) -> Side:
+    place = await factory.tenant(db)
     everything = {
         "admin": await place.key(rate=1_000_000),
         "sandbox": await place.key(mode=Mode.SANDBOX, rate=1_000_000),
@@ -60,17 +61,17 @@ async def side(db: Database, app: Reception) -> Side:
         "revoked": await place.key(),
     }
     async with db.transaction() as tx:
-        await keys.revoke(tx, place.id, everything["revoked"].id, by="test", at=make.now())
+        await keys.revoke(tx, place.id, everything["revoked"].id, by="test", at=factory.now())
     made = [await place.card() for _ in range(12)]
     suspended, revoked, bare = await place.card(), await place.card(), await place.card(with_ticket=False)
     await place.move_card(suspended, CardStatus.SUSPENDED)
     await place.move_card(revoked, CardStatus.REVOKED)
     events = {status.value: str(await place.event(status=status)) for status in EventStatus}
-    app.house.open()
-    transport = httpx2.ASGITransport(app=app, client=("127.0.0.1", 1), raise_app_exceptions=False)
+    app.state.open()
+    transport = TaskTransport(app=app, client=("127.0.0.1", 1), raise_app_exceptions=False)
     return Side(
         httpx2.AsyncClient(transport=transport, base_url="http://gatepass.test" + BASE_PATH),
-        app.house,
+        app.state,
         {name: key.text for name, key in everything.items()} | {"none": "", "broken": "svc_live_x", "empty": " "},
         {"good": [card.number for card in made], "odd": [suspended.number, revoked.number, bare.number, "SVC 0", "x"]},
         {
@@ -96,16 +97,16 @@ async def side(db: Database, app: Reception) -> Side:
 @pytest.fixture
 async def sides(db: Database, database_url: str) -> AsyncGenerator[tuple[Side, Side]]:
     settings = Settings(database_url=SecretStr(database_url), metrics_port=0, log_level="error")
-    plain = Gatehouse(settings)
-    both = await side(db, create_app(settings)), await side(db, Reception(routes(plain), plain))
+    plain = ApiState(settings)
+    both = await side(db, create_app(settings)), await side(db, Middleware(routes(plain), plain))
     yield both
     for one in both:
         await one.client.aclose()
-        await one.house.close()
+        await one.state.close()
 
 
 def asked(chance: random.Random, on: Side, number: int) -> httpx2.Request:
-    """The request that this state of chance stands for, with this side's keys and cards."""
+    """The request that this random state gives, with this side's keys and cards."""
     headers = {}
     key = on.keys[
         chance.choice(["admin"] * 12 + ["sandbox"] * 4 + ["reader", "slow", "revoked", "none", "broken", "empty"])
@@ -144,7 +145,7 @@ def _body(chance: random.Random, on: Side) -> bytes:
     card = chance.choice(chance.choice([known["good"], known["good"], known["odd"], names]))
     body: dict[str, object] = {"event_id": event, way: card}
     more = chance.choice([{}] * 9 + [{"gate": "North"}, {"gate": "a\x00b"}, {"scanner_id": "s" * 65}, {"future": [1]}])
-    times = chance.choice([{}] * 9 + [{"occurred_at": make.now().isoformat()}, {"occurred_at": "yesterday"}])
+    times = chance.choice([{}] * 9 + [{"occurred_at": factory.now().isoformat()}, {"occurred_at": "yesterday"}])
     wrong = chance.choice([{}] * 12 + [{"card_number": "x", "token": "y"}, {"event_id": 7}, {"event_id": "7"}])
     raw = json.dumps(body | more | times | wrong).encode()
     return chance.choice([raw] * 20 + [b"", b"{", b"[]", b"\xff", b"[" * 5000, b'"' + b"a" * 17_000 + b'"'])
@@ -155,14 +156,14 @@ def seen(answer: httpx2.Response) -> tuple[int, dict[str, str], bytes]:
     return answer.status_code, headers | {"names": ",".join(sorted(answer.headers))}, OWN.sub(b"*", answer.content)
 
 
-async def test_both_lanes_answer_alike(sides: tuple[Side, Side]) -> None:
+async def test_the_fast_path_and_the_routes_answer_alike(sides: tuple[Side, Side]) -> None:
     statuses: dict[int, int] = {}
     for number in range(REQUESTS):
-        for one in sides:  # buckets refill alike on both sides
-            one.house.monotonic = lambda number=number: number / 5
-        express, plain = [
+        for one in sides:  # buckets refill at the same pace on both sides
+            one.state.monotonic = lambda number=number: number / 5
+        fast, plain = [
             await one.client.send(asked(random.Random(SEED + number), one, number)) for one in sides
         ]  # fmt: skip
-        assert seen(express) == seen(plain), (number, express.request.method, express.request.url.path)
-        statuses[express.status_code] = statuses.get(express.status_code, 0) + 1
+        assert seen(fast) == seen(plain), (number, fast.request.method, fast.request.url.path)
+        statuses[fast.status_code] = statuses.get(fast.status_code, 0) + 1
     assert {200, 400, 401, 403, 404, 409, 410, 413, 422, 429} <= set(statuses), statuses

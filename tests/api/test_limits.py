@@ -1,4 +1,4 @@
-"""Rate limits: told on every answer to a valid key, and kept apart for reads and scans. The clock stands still."""
+"""Rate limits: in the headers of every answer to a valid key, and separate for reads and scans. The clock is fixed."""
 
 import re
 from collections.abc import AsyncGenerator
@@ -10,11 +10,11 @@ import pytest
 
 from gatepass.domain import keys
 from gatepass.domain.keys import Mode, Scope
-from tests import make
-from tests.api.conftest import Door, assert_error, scan_body
+from tests import factory
+from tests.api.conftest import Api, assert_error, scan_body
 from tests.api.endpoints import ALL, ENDPOINTS, SCAN, Endpoint
-from tests.make import House
-from tests.serving import Serving
+from tests.factory import Tenant
+from tests.processes import GatepassProcess
 
 LIMIT = re.compile(r'"(default|scan)";r=(\d+);t=(\d+)')
 
@@ -27,30 +27,30 @@ class Clock:
 
 
 @pytest.fixture(autouse=True)
-def clock(door: Door, monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(api: Api, monkeypatch: pytest.MonkeyPatch) -> Clock:
     standing_still = Clock()
-    monkeypatch.setattr(door.house, "monotonic", standing_still)
+    monkeypatch.setattr(api.state, "monotonic", standing_still)
     return standing_still
 
 
 @asynccontextmanager
 async def limited(
-    door: Door, house: House, rate: int | None, burst: int | None, *scopes: Scope, mode: Mode = Mode.LIVE
+    api: Api, tenant: Tenant, rate: int | None, burst: int | None, *scopes: Scope, mode: Mode = Mode.LIVE
 ) -> AsyncGenerator[httpx2.AsyncClient]:
-    async with house.db.transaction() as tx:
+    async with tenant.db.transaction() as tx:
         key = await keys.issue(
             tx,
-            house.id,
+            tenant.id,
             "limited",
             mode,
             scopes or [Scope.ADMIN],
             cell="a",
-            by=make.BY,
-            at=make.now(),
+            by=factory.BY,
+            at=factory.now(),
             rate_per_second=rate,
             burst=burst,
         )
-    async with door.client(key.text) as client:
+    async with api.client(key.text) as client:
         yield client
 
 
@@ -67,9 +67,9 @@ def policy(answer: httpx2.Response) -> str:
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("endpoint", ALL, ids=str)
 async def test_every_answer_to_a_valid_key_tells_the_limit(
-    door: Door, house: House, endpoint: Endpoint, mode: Mode
+    api: Api, tenant: Tenant, endpoint: Endpoint, mode: Mode
 ) -> None:
-    async with limited(door, house, 5, 7, mode=mode) as client:
+    async with limited(api, tenant, 5, 7, mode=mode) as client:
         answers = [await endpoint.call(client) for _ in range(9)]
     assert [left(answer) for answer in answers] == [6, 5, 4, 3, 2, 1, 0, 0, 0]
     name = "scan" if endpoint == SCAN else "default"
@@ -89,41 +89,41 @@ REFUSED: dict[int, tuple[str, str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("status", REFUSED)
-async def test_a_refused_call_tells_the_limit_and_counts(door: Door, house: House, status: int) -> None:
+async def test_a_refused_call_tells_the_limit_and_counts(api: Api, tenant: Tenant, status: int) -> None:
     method, path, options = REFUSED[status]
-    async with limited(door, house, 5, 7) as client:
+    async with limited(api, tenant, 5, 7) as client:
         answers = [await client.request(method, path, **options) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [status, status]
     assert [left(answer) for answer in answers] == [6, 5]
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=str)
-async def test_a_key_without_the_scope_is_told_its_limit_too(door: Door, house: House, endpoint: Endpoint) -> None:
-    async with limited(door, house, 5, 7, endpoint.wrong_scope) as client:
+async def test_a_key_without_the_scope_is_told_its_limit_too(api: Api, tenant: Tenant, endpoint: Endpoint) -> None:
+    async with limited(api, tenant, 5, 7, endpoint.wrong_scope) as client:
         answer = await endpoint.call(client)
     assert_error(answer, 403, "insufficient_scope")
     assert left(answer) == 6
 
 
-async def test_a_key_that_is_not_valid_is_told_nothing(door: Door) -> None:
-    async with door.client("svc_live_nonsense") as client:
+async def test_a_key_that_is_not_valid_is_told_nothing(api: Api) -> None:
+    async with api.client("svc_live_nonsense") as client:
         for endpoint in ALL:
             answer = await endpoint.call(client)
             assert answer.status_code == 401
             assert not {"RateLimit", "RateLimit-Policy"} & answer.headers.keys()
 
 
-async def test_reads_never_starve_a_gate(door: Door, house: House) -> None:
-    card = await house.card()
-    async with limited(door, house, 1, 2) as client:
+async def test_reads_never_starve_a_gate(api: Api, tenant: Tenant) -> None:
+    card = await tenant.card()
+    async with limited(api, tenant, 1, 2) as client:
         assert [(await client.get("/events")).status_code for _ in range(3)] == [200, 200, 429]
-        assert (await client.post("/scan", json=scan_body(house, card.number))).status_code == 200
-        assert (await client.post("/scan", json=scan_body(house, card.number))).status_code == 409
-        assert (await client.post("/scan", json=scan_body(house, card.number))).status_code == 429
+        assert (await client.post("/scan", json=scan_body(tenant, card.number))).status_code == 200
+        assert (await client.post("/scan", json=scan_body(tenant, card.number))).status_code == 409
+        assert (await client.post("/scan", json=scan_body(tenant, card.number))).status_code == 429
 
 
-async def test_a_bucket_fills_again(door: Door, house: House, clock: Clock) -> None:
-    async with limited(door, house, 2, 4) as client:
+async def test_a_bucket_fills_again(api: Api, tenant: Tenant, clock: Clock) -> None:
+    async with limited(api, tenant, 2, 4) as client:
         assert [(await client.get("/events")).status_code for _ in range(5)] == [200] * 4 + [429]
         clock.now += 0.5
         assert [(await client.get("/events")).status_code for _ in range(2)] == [200, 429]
@@ -131,8 +131,8 @@ async def test_a_bucket_fills_again(door: Door, house: House, clock: Clock) -> N
         assert [(await client.get("/events")).status_code for _ in range(5)] == [200] * 4 + [429]
 
 
-async def test_retry_after_is_when_it_works_again(door: Door, house: House, clock: Clock) -> None:
-    async with limited(door, house, 1, 1) as client:
+async def test_retry_after_is_when_it_works_again(api: Api, tenant: Tenant, clock: Clock) -> None:
+    async with limited(api, tenant, 1, 1) as client:
         assert (await client.get("/events")).status_code == 200
         refused = await client.get("/events")
         assert_error(refused, 429, "rate_limited")
@@ -142,9 +142,9 @@ async def test_retry_after_is_when_it_works_again(door: Door, house: House, cloc
 
 @pytest.mark.parametrize(("mode", "rate", "burst"), [(Mode.LIVE, 100, 200), (Mode.SANDBOX, 25, 50)])
 async def test_what_a_key_may_do_unless_told_otherwise(
-    door: Door, house: House, clock: Clock, mode: Mode, rate: int, burst: int
+    api: Api, tenant: Tenant, clock: Clock, mode: Mode, rate: int, burst: int
 ) -> None:
-    async with limited(door, house, None, None, mode=mode) as client:
+    async with limited(api, tenant, None, None, mode=mode) as client:
         answers = [await client.get("/card/keys") for _ in range(burst + 1)]
         assert [answer.status_code for answer in answers] == [200] * burst + [429]
         assert policy(answers[0]) == f'"default";q={burst};w=2'
@@ -154,15 +154,15 @@ async def test_what_a_key_may_do_unless_told_otherwise(
         assert policy(scanned) == f'"scan";q={burst};w=2'
 
 
-async def test_keys_do_not_share_a_bucket(door: Door, house: House) -> None:
-    async with limited(door, house, 1, 1) as one, limited(door, house, 1, 1) as other:
+async def test_keys_do_not_share_a_bucket(api: Api, tenant: Tenant) -> None:
+    async with limited(api, tenant, 1, 1) as one, limited(api, tenant, 1, 1) as other:
         assert [(await one.get("/events")).status_code for _ in range(2)] == [200, 429]
         assert (await other.get("/events")).status_code == 200
 
 
-async def test_a_real_process_limits_too(serving: Serving, house: House) -> None:
-    key = await house.key(rate=2)
-    async with serving.client(key.text) as client:
+async def test_a_real_process_limits_too(server: GatepassProcess, tenant: Tenant) -> None:
+    key = await tenant.key(rate=2)
+    async with server.client(key.text) as client:
         answers = [await client.get("/events") for _ in range(8)]
     assert 200 in {answer.status_code for answer in answers}
     refused = [answer for answer in answers if answer.status_code == 429]

@@ -1,4 +1,4 @@
-"""Errors: one table of statuses, one shape, and one order in which the checks of a scan run."""
+"""Errors: one table of statuses, one shape, and one order of the checks of a scan."""
 
 import importlib
 import pkgutil
@@ -10,17 +10,17 @@ import httpx2
 import pytest
 
 import gatepass
-from gatepass.api import errors
-from gatepass.base.refusals import Refusal
+from gatepass.api import responses
+from gatepass.base.errors import Refusal
 from gatepass.domain import cards, tickets
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.tickets.activation import REFUSALS
-from gatepass.studio import refusals
-from tests import make
-from tests.api.conftest import Door, assert_error, scan_body
-from tests.make import House
+from gatepass.studio import errors as studio_errors
+from tests import factory
+from tests.api.conftest import Api, assert_error, scan_body
+from tests.factory import Tenant
 
 FORGED = "SVC1.U1ZDIDAwMDAgMDAwMCAwMDAw.4102444800." + "A" * 86
 NOT_A_CARD = "SVC 0000 0000 0000"
@@ -35,26 +35,26 @@ def _every_refusal() -> list[type[Refusal]]:
     found = Refusal.__subclasses__()
     for kind in found:
         found += kind.__subclasses__()
-    return sorted(set(found), key=lambda kind: kind.__name__)
+    return sorted({kind for kind in found if hasattr(kind, "code")}, key=lambda kind: kind.__name__)
 
 
 @pytest.mark.parametrize("kind", _every_refusal(), ids=lambda kind: kind.__name__)
 def test_every_refusal_has_a_status_a_code_and_a_sentence(kind: type[Refusal]) -> None:
-    """In the table of one door at least; each door has those that it can meet."""
-    for statuses in (errors.STATUS, refusals.STATUS):
+    """In the table of at least one interface; each has the refusals that it can meet."""
+    for statuses in (responses.STATUS, studio_errors.STATUS):
         assert 400 <= statuses.get(kind, 400) <= 503
-    assert kind in errors.STATUS or kind in refusals.STATUS
+    assert kind in responses.STATUS or kind in studio_errors.STATUS
     assert kind.code == kind.code.lower()
     assert kind.sentence().endswith(".")
 
 
 def test_every_verdict_has_a_status_in_both_modes() -> None:
     for mode in Mode:
-        assert errors.VERDICT_STATUSES[mode].keys() == {tickets.ACTIVATED, *REFUSALS}
+        assert responses.VERDICT_STATUSES[mode].keys() == {tickets.ACTIVATED, *REFUSALS}
 
 
-async def test_the_answer_of_a_refusal(door: Door, client: httpx2.AsyncClient, house: House) -> None:
-    assert_error(await client.post("/scan", json=scan_body(house, gate="G")), 400, "invalid_request")
+async def test_the_answer_of_a_refusal(api: Api, client: httpx2.AsyncClient, tenant: Tenant) -> None:
+    assert_error(await client.post("/scan", json=scan_body(tenant, gate="G")), 400, "invalid_request")
     assert_error(await client.get("/events", params={"limit": "0"}), 400, "invalid_request", param="limit")
     assert_error(await client.get("/card/verify"), 400, "invalid_request", param="token")
     assert_error(await client.get("/nowhere"), 404, "not_found")
@@ -62,8 +62,8 @@ async def test_the_answer_of_a_refusal(door: Door, client: httpx2.AsyncClient, h
     assert_error(wrong, 405, "method_not_allowed")
     assert wrong.headers["Allow"] == "POST"
     assert (await client.put("/webhooks")).headers["Allow"] == "GET, POST"
-    assert (await client.put(f"/webhooks/{house.id}")).headers["Allow"] == "DELETE, GET, PATCH"
-    async with door.client() as nobody:
+    assert (await client.put(f"/webhooks/{tenant.id}")).headers["Allow"] == "DELETE, GET, PATCH"
+    async with api.client() as nobody:
         missing = await nobody.get("/events")
         assert_error(missing, 401, "invalid_key")
         assert missing.headers["WWW-Authenticate"] == "Bearer"
@@ -72,11 +72,11 @@ async def test_the_answer_of_a_refusal(door: Door, client: httpx2.AsyncClient, h
         assert_error(await nobody.get("http://gatepass.test/elsewhere"), 404, "not_found")
 
 
-async def test_already_activated_says_when_and_where(client: httpx2.AsyncClient, house: House) -> None:
-    card = await house.card()
-    first = await client.post("/scan", json=scan_body(house, card.number, gate="North", scanner_id="s-1"))
+async def test_already_activated_says_when_and_where(client: httpx2.AsyncClient, tenant: Tenant) -> None:
+    card = await tenant.card()
+    first = await client.post("/scan", json=scan_body(tenant, card.number, gate="North", scanner_id="s-1"))
     assert first.status_code == 200
-    again = await client.post("/scan", json=scan_body(house, card.number, gate="South"))
+    again = await client.post("/scan", json=scan_body(tenant, card.number, gate="South"))
     assert_error(again, 409, "already_activated")
     details = again.json()["details"]
     assert details.keys() == {"activated_at", "gate", "scanner_id"}
@@ -89,59 +89,59 @@ async def test_every_answer_has_a_request_id_of_its_own(client: httpx2.AsyncClie
     assert len({answer.headers["x-request-id"] for answer in answers}) == len(answers)
 
 
-# The order of the checks, as decisions.md has it: each case breaks two rules, and the earlier one answers.
+# The order of the checks, as in decisions.md: each case breaks two rules, and the earlier one is the refusal.
 Case = Callable[["Gate"], Awaitable[httpx2.Response]]
 
 
 class Gate:
     """A gate with a client, and everything that can be wrong with a scan."""
 
-    def __init__(self, door: Door, house: House, client: httpx2.AsyncClient) -> None:
-        self.door, self.house, self.client = door, house, client
+    def __init__(self, api: Api, tenant: Tenant, client: httpx2.AsyncClient) -> None:
+        self.api, self.tenant, self.client = api, tenant, client
 
     async def scan(
-        self, *, retry_key: str | None = None, key: str | None = None, raw: bytes | None = None, **body: Any
+        self, *, idempotency_key: str | None = None, key: str | None = None, raw: bytes | None = None, **body: Any
     ) -> httpx2.Response:
-        options: dict[str, Any] = {"json": {"event_id": str(self.house.event_id), **body}} if raw is None else {}
-        headers = {"Idempotency-Key": retry_key} if retry_key is not None else {}
+        options: dict[str, Any] = {"json": {"event_id": str(self.tenant.event_id), **body}} if raw is None else {}
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key is not None else {}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
         return await self.client.post("/scan", headers=headers, content=raw, **options)
 
     async def card(self, status: CardStatus | None = None, *, with_ticket: bool = True) -> cards.Card:
-        card = await self.house.card(with_ticket=with_ticket)
+        card = await self.tenant.card(with_ticket=with_ticket)
         if status is not None:
-            await self.house.move_card(card, status)
+            await self.tenant.move_card(card, status)
         return card
 
-    async def used(self, card: cards.Card, retry_key: str | None = None) -> None:
-        assert (await self.scan(card_number=card.number, retry_key=retry_key)).status_code == 200
+    async def used(self, card: cards.Card, idempotency_key: str | None = None) -> None:
+        assert (await self.scan(card_number=card.number, idempotency_key=idempotency_key)).status_code == 200
 
     async def cancelled(self, card: cards.Card) -> None:
-        async with self.house.db.transaction() as tx:
+        async with self.tenant.db.transaction() as tx:
             id = await tx.value(
-                "SELECT id FROM ticket WHERE organization_id = $1 AND card_id = $2", self.house.id, card.id
+                "SELECT id FROM ticket WHERE organization_id = $1 AND card_id = $2", self.tenant.id, card.id
             )
-            await tickets.cancel(tx, self.house.id, id, by=make.BY, at=make.now(), reason="test")
+            await tickets.cancel(tx, self.tenant.id, id, by=factory.BY, at=factory.now(), reason="test")
 
     def expired(self, card: cards.Card) -> str:
-        return self.house.token(card, valid_for=DAY_AGO)
+        return self.tenant.token(card, valid_for=DAY_AGO)
 
 
 async def revoked_key_without_scope(gate: Gate) -> httpx2.Response:
-    key = await gate.house.key(Scope.EVENTS_READ, expires_at=make.now() + DAY_AGO)
+    key = await gate.tenant.key(Scope.EVENTS_READ, expires_at=factory.now() + DAY_AGO)
     return await gate.scan(key=key.text, card_number=NOT_A_CARD)
 
 
 async def no_scope_and_over_the_rate(gate: Gate) -> httpx2.Response:
-    key = (await gate.house.key(Scope.EVENTS_READ, rate=1)).text
+    key = (await gate.tenant.key(Scope.EVENTS_READ, rate=1)).text
     answers = [await gate.scan(key=key, card_number=NOT_A_CARD) for _ in range(10)]
     assert answers[-1].headers["RateLimit"].startswith('"scan";r=0;')
     return answers[-1]
 
 
 async def over_the_rate_and_too_large(gate: Gate) -> httpx2.Response:
-    key = (await gate.house.key(rate=1)).text
+    key = (await gate.tenant.key(rate=1)).text
     return [await gate.scan(key=key, raw=TOO_LARGE) for _ in range(10)][-1]
 
 
@@ -153,26 +153,26 @@ async def wrong_field_and_forged_token(gate: Gate) -> httpx2.Response:
     return await gate.scan(token=FORGED, gate="x" * 65)
 
 
-async def empty_retry_key_and_forged_token(gate: Gate) -> httpx2.Response:
-    return await gate.scan(token=FORGED, retry_key="")
+async def empty_idempotency_key_and_forged_token(gate: Gate) -> httpx2.Response:
+    return await gate.scan(token=FORGED, idempotency_key="")
 
 
 async def forged_token_and_reused_key(gate: Gate) -> httpx2.Response:
     await gate.used(await gate.card(), "seen")
-    return await gate.scan(token=FORGED, retry_key="seen")
+    return await gate.scan(token=FORGED, idempotency_key="seen")
 
 
 async def reused_key_and_unknown_event(gate: Gate) -> httpx2.Response:
     card = await gate.card()
     await gate.used(card, "seen")
-    return await gate.scan(event_id=str(card.id), card_number=card.number, retry_key="seen")
+    return await gate.scan(event_id=str(card.id), card_number=card.number, idempotency_key="seen")
 
 
 async def seen_key_and_cancelled_event(gate: Gate) -> httpx2.Response:
     card = await gate.card()
     await gate.used(card, "seen")
-    await gate.house.move_event(gate.house.event_id, EventStatus.CANCELLED)
-    return await gate.scan(card_number=card.number, retry_key="seen")
+    await gate.tenant.move_event(gate.tenant.event_id, EventStatus.CANCELLED)
+    return await gate.scan(card_number=card.number, idempotency_key="seen")
 
 
 async def unknown_event_and_expired_token(gate: Gate) -> httpx2.Response:
@@ -181,12 +181,12 @@ async def unknown_event_and_expired_token(gate: Gate) -> httpx2.Response:
 
 
 async def draft_event_and_expired_token(gate: Gate) -> httpx2.Response:
-    draft = await gate.house.event(status=EventStatus.DRAFT)
+    draft = await gate.tenant.event(status=EventStatus.DRAFT)
     return await gate.scan(event_id=str(draft), token=gate.expired(await gate.card()))
 
 
 async def expired_token_and_unknown_card(gate: Gate) -> httpx2.Response:
-    return await gate.scan(token=gate.house.sign(NOT_A_CARD, make.now() + DAY_AGO))
+    return await gate.scan(token=gate.tenant.sign(NOT_A_CARD, factory.now() + DAY_AGO))
 
 
 async def expired_token_of_a_suspended_card(gate: Gate) -> httpx2.Response:
@@ -204,21 +204,21 @@ async def suspended_card_without_ticket(gate: Gate) -> httpx2.Response:
 async def revoked_card_with_used_ticket(gate: Gate) -> httpx2.Response:
     card = await gate.card()
     await gate.used(card)
-    await gate.house.move_card(card, CardStatus.REVOKED)
+    await gate.tenant.move_card(card, CardStatus.REVOKED)
     return await gate.scan(card_number=card.number)
 
 
 async def revoked_card_with_cancelled_ticket(gate: Gate) -> httpx2.Response:
     card = await gate.card()
     await gate.cancelled(card)
-    await gate.house.move_card(card, CardStatus.REVOKED)
+    await gate.tenant.move_card(card, CardStatus.REVOKED)
     return await gate.scan(card_number=card.number)
 
 
 async def no_ticket_here_and_a_used_one_elsewhere(gate: Gate) -> httpx2.Response:
     card = await gate.card()
     await gate.used(card)
-    return await gate.scan(event_id=str(await gate.house.event()), card_number=card.number)
+    return await gate.scan(event_id=str(await gate.tenant.event()), card_number=card.number)
 
 
 async def cancelled_ticket_that_was_used(gate: Gate) -> httpx2.Response:
@@ -234,7 +234,7 @@ ORDER: dict[Case, tuple[int, str | None]] = {
     over_the_rate_and_too_large: (429, "rate_limited"),
     too_large_and_not_json: (413, "request_too_large"),
     wrong_field_and_forged_token: (400, "invalid_request"),
-    empty_retry_key_and_forged_token: (400, "invalid_request"),
+    empty_idempotency_key_and_forged_token: (400, "invalid_request"),
     forged_token_and_reused_key: (400, "invalid_token"),
     reused_key_and_unknown_event: (422, "idempotency_key_reused"),
     seen_key_and_cancelled_event: (200, None),
@@ -253,10 +253,10 @@ ORDER: dict[Case, tuple[int, str | None]] = {
 
 @pytest.mark.parametrize("case", ORDER, ids=lambda case: case.__name__)
 async def test_the_first_check_that_fails_answers(
-    door: Door, house: House, client: httpx2.AsyncClient, case: Case
+    api: Api, tenant: Tenant, client: httpx2.AsyncClient, case: Case
 ) -> None:
     status, code = ORDER[case]
-    answer = await case(Gate(door, house, client))
+    answer = await case(Gate(api, tenant, client))
     if code is None:
         assert (answer.status_code, answer.headers.get("Idempotent-Replayed")) == (status, "true")
     else:

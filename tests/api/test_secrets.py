@@ -1,7 +1,7 @@
-"""No secret is ever logged. A real process, at its most talkative, is shown every secret in every place it may turn up.
+"""No secret is ever logged. A real process at debug level gets every secret in every place where one may occur.
 
-The database is one of its own, so that parts of it can be taken away: faults of ours log a trace, and that is where
-secrets usually get out.
+It has a database of its own, so that parts of it can be removed: an internal error logs a trace, and traces are where
+secrets usually leak.
 """
 
 import asyncio
@@ -16,19 +16,19 @@ import psycopg
 import pytest
 
 from gatepass.base.database import Database
-from gatepass.base.vault import new_key
+from gatepass.base.encryption import new_key
 from gatepass.domain import keys
 from gatepass.domain.keys import Mode
 from gatepass.domain.sandbox import EVENT_ID
 from gatepass.migrations import runner
-from tests import make
+from tests import factory
 from tests.api.conftest import assert_error, request_id, scan_body
 from tests.api.endpoints import ALL
-from tests.api.test_errors import FORGED
+from tests.api.test_responses import FORGED
+from tests.factory import Tenant
 from tests.faults.gates import wait_for
-from tests.make import House
 from tests.postgres import Cluster, free_port
-from tests.serving import Serving, serve
+from tests.processes import GatepassProcess, serve
 
 PASSWORD = "correct-horse-battery-staple"
 IN_A_URL = "a-token-of-theirs"
@@ -37,7 +37,7 @@ WEBHOOK = {"url": f"https://example.com/hook?token={IN_A_URL}", "types": ["ticke
 
 @dataclass
 class Secrets:
-    """Everything that must not be found, and whether it is."""
+    """The secrets, and a search for them."""
 
     known: set[str] = field(default_factory=set[str])
 
@@ -66,14 +66,14 @@ class Secrets:
 
 @dataclass
 class Scene:
-    serving: Serving
-    house: House
+    server: GatepassProcess
+    tenant: Tenant
     secrets: Secrets
     live: str
     sandbox: str
 
     def run(self, sql: str) -> None:
-        with psycopg.connect(self.house.db._url, autocommit=True) as connection:
+        with psycopg.connect(self.tenant.db.url, autocommit=True) as connection:
             connection.execute(sql.encode())
 
 
@@ -83,8 +83,8 @@ async def scene(cluster: Cluster) -> AsyncGenerator[Scene]:
     url = cluster.create_database("gatepass_secrets")
     runner.upgrade(url)
     db = Database(url, deadline=20)
-    house = await make.house(db)
-    serving = serve(
+    tenant = await factory.tenant(db)
+    server = serve(
         {
             "GATEPASS_DATABASE_URL": url.replace("postgres@", f"postgres:{PASSWORD}@"),
             "GATEPASS_ENCRYPTION_KEYS": ",".join(vault_keys),
@@ -94,22 +94,22 @@ async def scene(cluster: Cluster) -> AsyncGenerator[Scene]:
         },
         free_port(),
     )
-    live = secrets.key((await house.key()).text)
-    sandbox = secrets.key((await house.key(mode=Mode.SANDBOX)).text)
-    yield Scene(serving, house, secrets, live, sandbox)
-    if serving.is_alive():
-        serving.stop()
+    live = secrets.key((await tenant.key()).text)
+    sandbox = secrets.key((await tenant.key(mode=Mode.SANDBOX)).text)
+    yield Scene(server, tenant, secrets, live, sandbox)
+    if server.is_alive():
+        server.stop()
     await db.close()
 
 
 async def show_everything(scene: Scene) -> None:
     """Every endpoint in both modes, with secrets where they belong and where they do not."""
-    house, secrets = scene.house, scene.secrets
-    card = await house.card()
-    good = secrets.token(house.token(card))
-    tokens = [good, secrets.token(house.token(card, valid_for=timedelta(-1))), secrets.token(FORGED[:-1] + "Q")]
-    for key, event_id in ((scene.live, house.event_id), (scene.sandbox, EVENT_ID)):
-        async with scene.serving.client(key) as client:
+    tenant, secrets = scene.tenant, scene.secrets
+    card = await tenant.card()
+    good = secrets.token(tenant.token(card))
+    tokens = [good, secrets.token(tenant.token(card, valid_for=timedelta(-1))), secrets.token(FORGED[:-1] + "Q")]
+    for key, event_id in ((scene.live, tenant.event_id), (scene.sandbox, EVENT_ID)):
+        async with scene.server.client(key) as client:
             for endpoint in ALL:
                 await endpoint.call(client)
             for token in (*tokens, good + "x", good[:-1], "x" + good):
@@ -128,7 +128,7 @@ async def show_everything(scene: Scene) -> None:
 
 
 async def show_webhooks(scene: Scene, client: httpx2.AsyncClient) -> None:
-    """A webhook's secret where it is told, and where it does not belong; and a URL that is one itself."""
+    """A webhook's secret in the answers that contain it and in wrong places; and a URL with a secret in it."""
     made = (await client.post("/webhooks", json=WEBHOOK)).json()["data"]
     url = f"/webhooks/{made['id']}"
     rotated = (await client.post(f"{url}/rotate-secret")).json()["data"]
@@ -149,32 +149,32 @@ async def show_webhooks(scene: Scene, client: httpx2.AsyncClient) -> None:
 
 async def show_bad_keys(scene: Scene, token: str) -> None:
     unknown = scene.secrets.key(keys.make_key(Mode.LIVE, "a"))
-    dead = await scene.house.key(expires_at=make.now() - timedelta(days=1))
+    dead = await scene.tenant.key(expires_at=factory.now() - timedelta(days=1))
     mangled = scene.live[:-1] + ("x" if scene.live[-1] != "x" else "y")
     shown = (unknown, scene.secrets.key(dead.text), mangled, scene.live[:-3], scene.live + scene.live, token)
-    async with scene.serving.client() as client:
+    async with scene.server.client() as client:
         for text in shown:
             for value in (f"Bearer {text}", f"Basic {text}", text, f"Bearer {text} {text}", f"Bearer  {text}"):
                 await client.get("/events", headers={"Authorization": value})
             await client.get("/events", params={"key": text}, headers={"Cookie": f"key={text}", "X-Api-Key": text})
-            await client.get(f"{scene.serving.url}/{text}")
+            await client.get(f"{scene.server.url}/{text}")
 
 
 def entries(lines: list[str]) -> list[dict[str, object]]:
-    """The log, line by line. The one line that is not log tells people where the process listens."""
+    """The log, line by line. The one line that is not JSON says where the process listens."""
     return [json.loads(line) for line in lines if not line.startswith("Gatepass ")]
 
 
 async def logged(scene: Scene, since: int = 0) -> list[str]:
-    """All lines since, once the last call has been logged."""
-    async with scene.serving.client() as client:
-        last = (await client.get(scene.serving.url + "/livez")).headers["x-request-id"]
+    """All lines after `since`, once the last call has been logged."""
+    async with scene.server.client() as client:
+        last = (await client.get(scene.server.url + "/livez")).headers["x-request-id"]
 
     async def is_logged() -> bool:
-        return any(last in line for line in scene.serving.lines)
+        return any(last in line for line in scene.server.lines)
 
     await wait_for(is_logged)
-    return scene.serving.lines[since:]
+    return scene.server.lines[since:]
 
 
 async def test_no_secret_is_logged(scene: Scene) -> None:
@@ -186,21 +186,21 @@ async def test_no_secret_is_logged(scene: Scene) -> None:
 
 
 async def test_every_line_is_json_and_says_whose_call_it_was(scene: Scene) -> None:
-    """Whoever searches the log at night has a request id in hand, or an organization."""
-    async with scene.serving.client(scene.live) as client:
+    """An operator searches the log by a request id or an organization."""
+    async with scene.server.client(scene.live) as client:
         asked = [await endpoint.call(client) for endpoint in ALL]
     by_request = {entry["request_id"]: entry for entry in entries(await logged(scene))}
     for answer in asked:
         entry = by_request[answer.headers["x-request-id"]]
-        assert entry["organization_id"] == str(scene.house.id)
+        assert entry["organization_id"] == str(scene.tenant.id)
         assert entry["status"] == answer.status_code
         assert entry["level"] == ("debug" if answer.status_code < 400 else "info")
 
 
 async def test_a_line_about_a_broken_request_is_json_too(scene: Scene) -> None:
-    since = len(scene.serving.lines)
+    since = len(scene.server.lines)
     for raw in (f"GARBAGE {scene.live} \x00\r\n\r\n", f"BREW / HTTP/1.1\r\nAuthorization: Bearer {scene.live}\r\n\r\n"):
-        reader, writer = await asyncio.open_connection("127.0.0.1", scene.serving.port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", scene.server.port)
         writer.write(raw.encode())
         await asyncio.wait_for(reader.read(), 5)
         writer.close()
@@ -209,15 +209,15 @@ async def test_a_line_about_a_broken_request_is_json_too(scene: Scene) -> None:
     assert entries(lines)
 
 
-# From here on parts of the database are taken away, so that there are faults of ours.
+# From here on parts of the database are removed, so that there are internal errors.
 
 
 async def break_and_ask(scene: Scene, *, keep_alive: bool) -> list[httpx2.Response]:
-    """Take away what scans and verifications need, ask for both, and put it back."""
-    token = scene.secrets.token(scene.house.token(await scene.house.card()))
-    body = scan_body(scene.house, token=token, gate="north")
+    """Remove tables and routines that scans, verifications and webhooks need, call each, and put them back."""
+    token = scene.secrets.token(scene.tenant.token(await scene.tenant.card()))
+    body = scan_body(scene.tenant, token=token, gate="north")
     limits = httpx2.Limits(max_keepalive_connections=None if keep_alive else 0)
-    async with scene.serving.client(scene.live, limits=limits) as client:
+    async with scene.server.client(scene.live, limits=limits) as client:
         scene.run("ALTER FUNCTION activate_scans RENAME TO activate_nothing")
         try:
             answers = [await client.post("/scan", json=body, headers={"Idempotency-Key": token})]
@@ -229,11 +229,11 @@ async def break_and_ask(scene: Scene, *, keep_alive: bool) -> list[httpx2.Respon
             answers.append(await client.post("/scan", json=body))
         finally:
             scene.run("ALTER TABLE signing_nothing RENAME TO signing_key")
-        scene.run("ALTER TABLE change RENAME TO change_nothing")
+        scene.run("ALTER TABLE audit_log RENAME TO audit_log_away")
         try:
             answers.append(await client.post("/webhooks", json=WEBHOOK))
         finally:
-            scene.run("ALTER TABLE change_nothing RENAME TO change")
+            scene.run("ALTER TABLE audit_log_away RENAME TO audit_log")
     return answers
 
 
@@ -249,7 +249,7 @@ async def test_a_fault_of_ours_gives_no_secret_away(scene: Scene) -> None:
 
 
 async def test_a_fault_of_ours_is_answered_like_every_error(scene: Scene) -> None:
-    since = len(scene.serving.lines)
+    since = len(scene.server.lines)
     answers = await break_and_ask(scene, keep_alive=True)
     for answer in answers:
         assert_error(answer, 500, "internal_error")
@@ -260,28 +260,28 @@ async def test_a_fault_of_ours_is_answered_like_every_error(scene: Scene) -> Non
         assert sorted(map(str, events)) == ["call", "unhandled"]
 
 
-async def test_a_fault_of_ours_leaves_its_audit_row(scene: Scene) -> None:
+async def test_a_fault_of_ours_leaves_its_row_in_the_request_log(scene: Scene) -> None:
     answers = await break_and_ask(scene, keep_alive=False)
     ids = {request_id(answer) for answer in answers}
 
     async def all_are_there() -> bool:
-        async with scene.house.db.reading() as tx:
-            rows = await tx.rows("SELECT id FROM audit WHERE status = 500 AND code = 'internal_error'")
+        async with scene.tenant.db.autocommit() as tx:
+            rows = await tx.rows("SELECT id FROM request_log WHERE status = 500 AND code = 'internal_error'")
         return ids <= {row["id"] for row in rows}
 
     await wait_for(all_are_there, within=3)
 
 
 async def test_no_webhook_secret_is_written_down(scene: Scene) -> None:
-    """Neither in what is noted of changes and calls nor, unsealed, where it is kept."""
-    async with scene.serving.client(scene.live) as client:
+    """Neither in the audit log nor in the request log; where it is stored, it is encrypted."""
+    async with scene.server.client(scene.live) as client:
         await show_webhooks(scene, client)
         made = (await client.post("/webhooks", json=WEBHOOK)).json()["data"]
         scene.secrets.webhook(made["secret"])
     written: list[str] = []
-    async with scene.house.db.reading() as tx:
-        written += [row[0] for row in await tx.rows("SELECT c::text FROM change c")]
-        written += [row[0] for row in await tx.rows("SELECT a::text FROM audit a")]
+    async with scene.tenant.db.autocommit() as tx:
+        written += [row[0] for row in await tx.rows("SELECT c::text FROM audit_log c")]
+        written += [row[0] for row in await tx.rows("SELECT a::text FROM request_log a")]
         assert scene.secrets.found_in(written) == []
         sealed = await tx.rows("SELECT sealed_secret, sealed_new_secret FROM webhook_endpoint")
     boxes = [box for row in sealed for box in row if box]
@@ -290,5 +290,5 @@ async def test_no_webhook_secret_is_written_down(scene: Scene) -> None:
 
 
 async def test_stopping_says_nothing_either(scene: Scene) -> None:
-    assert scene.serving.stop() == 0
-    assert scene.secrets.found_in(scene.serving.lines) == []
+    assert scene.server.stop() == 0
+    assert scene.secrets.found_in(scene.server.lines) == []

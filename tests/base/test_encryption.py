@@ -1,11 +1,11 @@
-"""Secrets at rest: they open with their key and in their place, and nowhere else."""
+"""Secrets at rest: they open with their key and in their own row, and nowhere else."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nacl.exceptions import CryptoError
 
-from gatepass.base.vault import Vault, VaultLocked, new_key
+from gatepass.base.encryption import Vault, VaultLocked, new_key
 
 OLD, NEW = new_key(), new_key()
 PLACE = "signing_key 1 2"

@@ -1,4 +1,4 @@
-"""Ids that tell when they were made."""
+"""Ids that contain the time when they were made."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4

@@ -1,4 +1,4 @@
-"""A real browser for the session, and visits with it."""
+"""A real browser for the test session, and pages in it."""
 
 import os
 from collections.abc import AsyncGenerator, Generator
@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
 
-from tests import make
+from tests import factory
 from tests.browser.studio import Stack
-from tests.browser.visiting import DESKTOP, TELL_VIOLATIONS, Colours, Visit, Visitor
+from tests.browser.visit import DESKTOP, TELL_VIOLATIONS, Colours, Visit, Visitor
 from tests.postgres import free_port
-from tests.serving import launch_worker, serve
+from tests.processes import launch_worker, serve
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 QUIET = [
@@ -35,7 +35,7 @@ async def browser() -> AsyncGenerator[Browser]:
 
 @pytest.fixture
 async def visit(browser: Browser) -> AsyncGenerator[Visitor]:
-    """Pages of their own, in light or dark, wide or narrow; closed when the test ends."""
+    """Opens pages in contexts of their own, light or dark, wide or narrow; closed when the test ends."""
     contexts: list[BrowserContext] = []
 
     async def opened(*, colours: Colours = "light", viewport: ViewportSize = DESKTOP, javascript: bool = True) -> Visit:
@@ -51,27 +51,27 @@ async def visit(browser: Browser) -> AsyncGenerator[Visitor]:
 
 @pytest.fixture
 async def page(visit: Visitor) -> Page:
-    """A page for tests that do not care about colours or size."""
+    """A page for tests that do not depend on colours or size."""
     return (await visit()).page
 
 
 @pytest.fixture(scope="session")
 def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures of the pages go; pytest keeps those of the last three runs."""
+    """The folder for pictures of the pages; pytest keeps those of the last three runs."""
     return tmp_path_factory.mktemp("screenshots")
 
 
 @pytest.fixture(scope="session")
 def stack(settings_env: dict[str, str]) -> Generator[Stack]:
-    """A real `gatepass serve` with both doors, and a real worker, on the test database."""
+    """A real `gatepass serve` with the API and the studio, and a real worker, on the test database."""
     port = free_port()
     environment = {
         **settings_env,
-        "GATEPASS_ENCRYPTION_KEYS": make.KEY,
+        "GATEPASS_ENCRYPTION_KEYS": factory.KEY,
         "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
         "GATEPASS_PUBLIC_URL": f"http://localhost:{port}",
     }
     started = Stack(serve(environment, port), launch_worker(environment))
     yield started
     started.worker.stop()
-    started.serving.stop()
+    started.server.stop()

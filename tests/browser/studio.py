@@ -10,13 +10,13 @@ from playwright.async_api import Page
 from gatepass.base.ids import new_id
 from gatepass.domain import staff
 from gatepass.domain.staff import Role
-from tests import make
-from tests.browser.visiting import DESKTOP, Visit, Visitor
-from tests.serving import Serving
+from tests import factory
+from tests.browser.visit import DESKTOP, Visit, Visitor
+from tests.processes import GatepassProcess
 
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "tools" / "node_modules" / "axe-core" / "axe.min.js"
-# The hundreds of options of a list of time zones are the browser's own to draw, and take axe seconds.
+# The browser draws the hundreds of options of a list of time zones itself, and axe needs seconds for them.
 RUN_AXE = "() => axe.run({exclude: [['option']]}, {resultTypes: ['violations']})"
 PICTURES = ROOT / "docs" / "studio"
 
@@ -25,35 +25,42 @@ PICTURES = ROOT / "docs" / "studio"
 class Stack:
     """Real processes: the API and the studio behind one port, and a worker."""
 
-    serving: Serving
-    worker: Serving
+    server: GatepassProcess
+    worker: GatepassProcess
 
     @property
     def origin(self) -> str:
         """Browsers trust localhost as they trust TLS; passkeys and `__Host-` cookies need that."""
-        return f"http://localhost:{self.serving.port}"
+        return f"http://localhost:{self.server.port}"
 
     def url(self, rest: str, mode: str = "live") -> str:
         return self.origin + (rest if rest.startswith("/") else f"/studio/{mode}/{rest}")
 
 
 async def sign_in(
-    stack: Stack, house: make.House, visit: Visitor, *, role: Role = Role.OWNER, name: str = "Ada Byron", **look: Any
+    stack: Stack,
+    tenant: factory.Tenant,
+    visit: Visitor,
+    *,
+    role: Role = Role.OWNER,
+    name: str = "Ada Byron",
+    wait_for: str = "**/home",
+    **look: Any,
 ) -> Visit:
-    """A browser of somebody with this role, arrived by a one-time link; it shows the home page."""
-    async with house.db.transaction() as tx:
-        person = await staff.enrol(tx, f"ada.{new_id().hex[-6:]}@example.org", name, at=make.now())
-        await staff.join(tx, house.id, person.id, role, by=make.BY, at=make.now())
-        token = await staff.make_link(tx, person.id, at=make.now())
+    """A browser signed in by a one-time link, as somebody new with this role; it shows the home page."""
+    async with tenant.db.transaction() as tx:
+        person = await staff.enrol(tx, f"ada.{new_id().hex[-6:]}@example.org", name, at=factory.now())
+        await staff.join(tx, tenant.id, person.id, role, by=factory.BY, at=factory.now())
+        token = await staff.make_link(tx, person.id, cell="a", at=factory.now())
     visited = await visit(**look)
     await visited.page.goto(stack.url(f"/studio/link/{token}"))
     await visited.page.get_by_role("button", name="Open the studio").click()
-    await visited.page.wait_for_url("**/home")
+    await visited.page.wait_for_url(wait_for)
     return visited
 
 
 async def violations(page: Page) -> list[str]:
-    """What axe has to say against this page, as it is now."""
+    """The violations that axe finds on this page, as it is now."""
     if not await page.evaluate("() => 'axe' in window"):
         await page.evaluate(AXE.read_text())
     found = await page.evaluate(RUN_AXE)
@@ -65,7 +72,7 @@ async def violations(page: Page) -> list[str]:
 
 
 async def picture(page: Page, name: str) -> None:
-    """A picture for docs/studio, written only when GATEPASS_PICTURES is set: `make pictures`."""
+    """Write a picture for docs/studio, if GATEPASS_PICTURES is set: `make pictures`."""
     if os.environ.get("GATEPASS_PICTURES"):
         PICTURES.mkdir(parents=True, exist_ok=True)
         await page.set_viewport_size(DESKTOP)

@@ -6,29 +6,29 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
-from gatepass.api.description.operations import NOTES
+from gatepass.api.openapi.operations import NOTES
 from gatepass.base.database import Database
 from gatepass.domain.keys import Mode
 from gatepass.domain.message_catalogue import MESSAGES
-from tests import make
-from tests.browser.visiting import DESKTOP, PHONE, Colours, Visitor
+from tests import factory
+from tests.browser.visit import DESKTOP, PHONE, Colours, Visitor
 from tests.postgres import free_port
-from tests.serving import Serving, serve
+from tests.processes import GatepassProcess, serve
 
 pytestmark = pytest.mark.browser
 
-# Scalar is four megabytes, and CI's machines are small.
+# Scalar is four megabytes, and CI machines are slow.
 PATIENCE = 30_000
 
 
 @pytest.fixture(scope="module")
 async def sandbox_key(db: Database) -> str:
-    house = await make.house(db)
-    return (await house.key(mode=Mode.SANDBOX)).text
+    tenant = await factory.tenant(db)
+    return (await tenant.key(mode=Mode.SANDBOX)).text
 
 
 @pytest.fixture(scope="module")
-async def documented(settings_env: dict[str, str], sandbox_key: str) -> AsyncGenerator[Serving]:
+async def documented(settings_env: dict[str, str], sandbox_key: str) -> AsyncGenerator[GatepassProcess]:
     """A service that shows a sandbox key on its pages, as `gatepass dev` does."""
     process = serve({**settings_env, "GATEPASS_DOCS_KEY": sandbox_key}, free_port())
     yield process
@@ -44,7 +44,7 @@ async def drawn(page: Page, url: str) -> None:
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 async def test_the_reference_is_drawn_from_this_service_alone(
-    visit: Visitor, documented: Serving, screenshots: Path, colours: Colours, viewport: ViewportSize
+    visit: Visitor, documented: GatepassProcess, screenshots: Path, colours: Colours, viewport: ViewportSize
 ) -> None:
     visited = await visit(colours=colours, viewport=viewport)
     await drawn(visited.page, documented.url + "/")
@@ -58,7 +58,7 @@ async def test_the_reference_is_drawn_from_this_service_alone(
     assert await visited.page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
 
 
-async def test_every_operation_and_webhook_is_in_the_sidebar(visit: Visitor, documented: Serving) -> None:
+async def test_every_operation_and_webhook_is_in_the_sidebar(visit: Visitor, documented: GatepassProcess) -> None:
     page = (await visit()).page
     await drawn(page, documented.url + "/docs")
     for name in [notes.summary for notes in NOTES.values()] + [message.type for message in MESSAGES]:
@@ -66,7 +66,7 @@ async def test_every_operation_and_webhook_is_in_the_sidebar(visit: Visitor, doc
 
 
 async def test_a_scan_can_be_tried_with_the_key_that_is_filled_in(
-    visit: Visitor, documented: Serving, sandbox_key: str, screenshots: Path
+    visit: Visitor, documented: GatepassProcess, sandbox_key: str, screenshots: Path
 ) -> None:
     visited = await visit()
     page = visited.page
@@ -85,8 +85,8 @@ async def test_a_scan_can_be_tried_with_the_key_that_is_filled_in(
     assert visited.complaints == []
 
 
-async def test_without_a_configured_key_none_is_filled_in(visit: Visitor, serving: Serving) -> None:
+async def test_without_a_configured_key_none_is_filled_in(visit: Visitor, server: GatepassProcess) -> None:
     visited = await visit()
-    await drawn(visited.page, serving.url + "/docs")
+    await drawn(visited.page, server.url + "/docs")
     assert await visited.page.get_by_label("Bearer Token").first.input_value() == ""
     assert visited.complaints == []

@@ -1,4 +1,4 @@
-"""Events in a real browser: from a draft to a published event, with its clock, its cover and its copies."""
+"""Events in a real browser: from a draft to a published event, with its time zone, its cover and its copies."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -10,9 +10,9 @@ from gatepass.domain import events
 from gatepass.domain.events import EventStatus
 from gatepass.domain.staff import Role
 from gatepass.domain.webhooks import MessageType
-from tests import make
+from tests import factory
 from tests.browser.studio import Stack, picture, sign_in, violations
-from tests.browser.visiting import PHONE, Visitor
+from tests.browser.visit import PHONE, Visitor
 from tests.pictures import png
 
 pytestmark = pytest.mark.browser
@@ -24,31 +24,31 @@ PROGRAMME = (
 )
 
 
-async def announce(house: make.House) -> None:
-    """A programme to look at: some sold, some drafts, and somebody who is told."""
-    at = make.now()
+async def announce(tenant: factory.Tenant) -> None:
+    """A list of events to look at: some sold, some drafts, and a webhook endpoint."""
+    at = factory.now()
     for n, (title, venue, city, zone, colour, sold, is_published) in enumerate(PROGRAMME):
         start = (at + timedelta(days=12 * n + 9)).replace(hour=18, minute=30, second=0, microsecond=0)
-        async with house.db.transaction() as tx:
-            cover = await events.keep(tx, house.id, png(480, 270, colour=colour), by=make.BY, at=at)
+        async with tenant.db.transaction() as tx:
+            cover = await events.store_cover(tx, tenant.id, png(480, 270, colour=colour), by=factory.BY, at=at)
             event_id = await events.create(
-                tx, house.id, title, start, start + timedelta(hours=4), by=make.BY, at=at, time_zone=zone, venue=venue,
-                city=city, cover_url=cover,
+                tx, tenant.id, title, start, start + timedelta(hours=4), by=factory.BY, at=at, time_zone=zone,
+                venue=venue, city=city, cover_url=cover,
             )  # fmt: skip
             category = await events.add_category(
-                tx, house.id, event_id, "General", Decimal("25.50"), "EUR", 1_200, by=make.BY, at=at
+                tx, tenant.id, event_id, "General", Decimal("25.50"), "EUR", 1_200, by=factory.BY, at=at
             )
             await tx.run(
                 "UPDATE ticket_category SET quantity_sold = $3 WHERE organization_id = $1 AND id = $2",
-                house.id, category, sold,
+                tenant.id, category, sold,
             )  # fmt: skip
             if is_published:
-                await events.move(tx, house.id, event_id, EventStatus.PUBLISHED, by=make.BY, at=at)
-    await house.endpoint("https://example.com/", MessageType.EVENT_CANCELLED, MessageType.TICKET_CANCELLED)
+                await events.change_status(tx, tenant.id, event_id, EventStatus.PUBLISHED, by=factory.BY, at=at)
+    await tenant.endpoint("https://example.com/", MessageType.EVENT_CANCELLED, MessageType.TICKET_CANCELLED)
 
 
 async def say_when(page: Page) -> None:
-    """The clock is asked while one types: this hour comes twice."""
+    """The times in UTC while somebody types: this hour comes twice."""
     await page.get_by_label("Time zone of the venue").fill("Europe/Brussels")
     for side, time in (("Start", "02:30"), ("End", "06:00")):
         await page.get_by_label(f"{side} date").fill("2031-10-26")
@@ -71,13 +71,13 @@ async def upload_cover(page: Page) -> None:
     assert await cover.evaluate("async (image) => { await image.decode(); return image.naturalWidth }") == 640
 
 
-async def test_an_event_from_draft_to_published(stack: Stack, house: make.House, visit: Visitor) -> None:
-    await announce(house)
-    visited = await sign_in(stack, house, visit)
+async def test_an_event_from_draft_to_published(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    await announce(tenant)
+    visited = await sign_in(stack, tenant, visit)
     page = visited.page
     await page.goto(stack.url("events"))
     await picture(page, "events")
-    # The organizer sits in Tokyo.
+    # The organizer is in Tokyo.
     devtools = await page.context.new_cdp_session(page)
     await devtools.send("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
     await page.get_by_role("link", name="New event").click()
@@ -117,9 +117,9 @@ async def test_an_event_from_draft_to_published(stack: Stack, house: make.House,
     assert visited.elsewhere(stack.origin) == []
 
 
-async def test_cancelling_on_a_phone_in_the_dark(stack: Stack, house: make.House, visit: Visitor) -> None:
-    await announce(house)
-    visited = await sign_in(stack, house, visit, colours="dark", viewport=PHONE)
+async def test_cancelling_on_a_phone_in_the_dark(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    await announce(tenant)
+    visited = await sign_in(stack, tenant, visit, colours="dark", viewport=PHONE)
     page = visited.page
     await page.goto(stack.url("events"))
     assert await violations(page) == []
@@ -135,10 +135,10 @@ async def test_cancelling_on_a_phone_in_the_dark(stack: Stack, house: make.House
     assert visited.complaints == []
 
 
-async def test_a_copy_is_made_without_javascript(stack: Stack, house: make.House, visit: Visitor) -> None:
-    visited = await sign_in(stack, house, visit, role=Role.ADMIN, javascript=False)
+async def test_a_copy_is_made_without_javascript(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    visited = await sign_in(stack, tenant, visit, role=Role.ADMIN, javascript=False)
     page = visited.page
-    await page.goto(stack.url(f"events/{house.event_id}"))
+    await page.goto(stack.url(f"events/{tenant.event_id}"))
     await page.get_by_text("More", exact=True).click()
     await page.get_by_role("link", name="Duplicate").click()
     await page.get_by_label("Title").fill("The same again")
@@ -153,10 +153,10 @@ async def test_a_copy_is_made_without_javascript(stack: Stack, house: make.House
     await page.get_by_text("there is no 02:30 on that day").first.wait_for()
 
 
-async def test_a_viewer_finds_nothing_to_change(stack: Stack, house: make.House, visit: Visitor) -> None:
-    visited = await sign_in(stack, house, visit, role=Role.VIEWER)
+async def test_a_viewer_finds_nothing_to_change(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    visited = await sign_in(stack, tenant, visit, role=Role.VIEWER)
     page = visited.page
-    await page.goto(stack.url(f"events/{house.event_id}"))
+    await page.goto(stack.url(f"events/{tenant.event_id}"))
     await page.get_by_role("heading", level=1).wait_for()
     assert await page.get_by_text("More", exact=True).count() == 0
     assert await page.get_by_role("link", name="Edit").count() == 0

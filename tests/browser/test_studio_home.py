@@ -1,22 +1,22 @@
-"""Home in a real browser: from nothing to a scan with its answer and its webhook side by side."""
+"""Home in a real browser: from nothing to a scan with its response and its webhook side by side."""
 
 import pytest
 
 from gatepass.domain.keys import Mode
-from tests import make
+from tests import factory
 from tests.browser.studio import Stack, picture, sign_in, violations
-from tests.browser.visiting import Visitor
+from tests.browser.visit import Visitor
 from tests.receivers import receiver_process
 
 pytestmark = pytest.mark.browser
 
 
 async def test_a_scan_its_answer_and_its_webhook_are_seen_side_by_side(
-    stack: Stack, house: make.House, visit: Visitor
+    stack: Stack, tenant: factory.Tenant, visit: Visitor
 ) -> None:
     with receiver_process() as receiver:
-        await house.endpoint(receiver.url, mode=Mode.SANDBOX)
-        visited = await sign_in(stack, house, visit)
+        await tenant.endpoint(receiver.url, mode=Mode.SANDBOX)
+        visited = await sign_in(stack, tenant, visit)
         page = visited.page
         await page.goto(stack.url("home", "sandbox"))
         await picture(page, "home")
@@ -33,8 +33,8 @@ async def test_a_scan_its_answer_and_its_webhook_are_seen_side_by_side(
     assert visited.elsewhere(stack.origin) == []
 
 
-async def test_the_palette_finds_by_id(stack: Stack, house: make.House, visit: Visitor) -> None:
-    page = (await sign_in(stack, house, visit)).page
+async def test_the_palette_finds_by_id(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    page = (await sign_in(stack, tenant, visit)).page
     await page.keyboard.press("Control+k")
     await page.keyboard.type("nothing-has-this-name")
     await page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""Keys, the request log, the audit and the settings in a real browser, with real calls to the API."""
+"""Keys, the request log, the audit log and the settings in a real browser, with real calls to the API."""
 
 import re
 
@@ -8,36 +8,36 @@ from playwright.async_api import Page, expect
 
 from gatepass.base.settings import BASE_PATH
 from gatepass.domain import cards
-from tests import make
+from tests import factory
 from tests.browser.studio import Stack, picture, sign_in, violations
-from tests.browser.visiting import Visitor
+from tests.browser.visit import Visitor
 
 pytestmark = pytest.mark.browser
 
 SECRET = re.compile(r"svc_(?:live|test)_[a-z][0-9A-Za-z]{36}")
 
-# A picture in a document shows no key, not even one of a database that is gone.
+# Pictures in documents show no key, not even one of a deleted database.
 HIDE = "key => document.body.innerHTML = document.body.innerHTML.replaceAll(key, key.slice(0, 12) + '•'.repeat(33))"
 
 
-async def scan(stack: Stack, house: make.House, secret: str) -> httpx2.Response:
-    """A gate lets somebody in, with this key."""
-    card = await house.card()
-    body = {"event_id": str(house.event_id), "card_number": card.number, "gate": "North"}
+async def scan(stack: Stack, tenant: factory.Tenant, secret: str) -> httpx2.Response:
+    """A scan with this key that activates a ticket."""
+    card = await tenant.card()
+    body = {"event_id": str(tenant.event_id), "card_number": card.number, "gate": "North"}
     async with httpx2.AsyncClient() as gate:
         headers = {"Authorization": f"Bearer {secret}"}
         return await gate.post(stack.origin + BASE_PATH + "/scan", json=body, headers=headers)
 
 
 async def good(page: Page, name: str | None = None) -> None:
-    """No complaint of axe; and a picture, if one is wanted."""
+    """Axe finds no violation; and a picture, if one is wanted."""
     if name is not None:
         await picture(page, name)
     assert await violations(page) == []
 
 
-async def test_a_key_opens_a_gate_until_it_is_revoked(stack: Stack, house: make.House, visit: Visitor) -> None:
-    visited = await sign_in(stack, house, visit)
+async def test_a_key_opens_a_gate_until_it_is_revoked(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    visited = await sign_in(stack, tenant, visit)
     page = visited.page
     await page.get_by_role("link", name="API keys").click()
     await page.get_by_role("link", name="Make a key for a gate").click()
@@ -56,7 +56,7 @@ async def test_a_key_opens_a_gate_until_it_is_revoked(stack: Stack, house: make.
     await good(page)
     await page.evaluate(HIDE, secret)
     await picture(page, "keys-made")
-    assert (await scan(stack, house, secret)).status_code == 200
+    assert (await scan(stack, tenant, secret)).status_code == 200
 
     await page.goto(stack.url("keys"))
     await page.get_by_role("link", name="North gate, scanner 2").click()
@@ -65,23 +65,25 @@ async def test_a_key_opens_a_gate_until_it_is_revoked(stack: Stack, house: make.
     await expect(page.get_by_role("cell", name="127.0.0.1")).to_be_visible()
     await good(page, "keys-revoke")
     await page.get_by_role("button", name="Revoke now").click()
-    refused = await scan(stack, house, secret)
+    refused = await scan(stack, tenant, secret)
     assert (refused.status_code, refused.json()["code"]) == (401, "invalid_key")
 
     await page.goto(stack.url(f"requests?id={refused.headers['x-request-id']}"))
     await expect(page.get_by_text("has been revoked, has expired")).to_be_visible()
-    await good(page, "requests-one")
+    await good(page, "request-log-one")
     await page.get_by_role("link", name="Request log").first.click()
-    await picture(page, "requests")
+    await picture(page, "request-log")
     await page.get_by_role("link", name="Audit").click()
     await expect(page.get_by_text("key revoked")).to_be_visible()
-    await picture(page, "audit")
+    await picture(page, "audit-log")
     assert visited.complaints == []
     assert visited.elsewhere(stack.origin) == []
 
 
-async def test_a_key_is_made_and_rolled_without_javascript(stack: Stack, house: make.House, visit: Visitor) -> None:
-    page = (await sign_in(stack, house, visit, javascript=False)).page
+async def test_a_key_is_made_and_rolled_without_javascript(
+    stack: Stack, tenant: factory.Tenant, visit: Visitor
+) -> None:
+    page = (await sign_in(stack, tenant, visit, javascript=False)).page
     await page.goto(stack.url("keys/new?preset=integrator", "sandbox"))
     await page.get_by_label("Name", exact=True).fill("")
     await page.get_by_label("Name", exact=True).fill("Partner")
@@ -98,12 +100,14 @@ async def test_a_key_is_made_and_rolled_without_javascript(stack: Stack, house: 
             assert (await client.get("/events", headers={"Authorization": f"Bearer {key}"})).status_code == 200
 
 
-async def test_a_holder_is_erased_and_signing_keys_rotated(stack: Stack, house: make.House, visit: Visitor) -> None:
-    async with house.db.transaction() as tx:
+async def test_a_holder_is_erased_and_signing_keys_rotated(
+    stack: Stack, tenant: factory.Tenant, visit: Visitor
+) -> None:
+    async with tenant.db.transaction() as tx:
         card = await cards.issue(
-            tx, house.id, by=make.BY, at=make.now(), holder_name="Grace Hopper", holder_email="grace@example.org"
+            tx, tenant.id, by=factory.BY, at=factory.now(), holder_name="Grace Hopper", holder_email="grace@example.org"
         )
-    page = (await sign_in(stack, house, visit)).page
+    page = (await sign_in(stack, tenant, visit)).page
     await page.goto(stack.url("settings"))
     await page.get_by_role("link", name="Rotate").click()
     await page.get_by_role("button", name="Rotate now").click()

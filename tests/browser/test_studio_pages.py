@@ -1,4 +1,4 @@
-"""Every page of the studio in a real browser: accessible, whole at every width, quiet, and by itself."""
+"""Every page of the studio in a real browser: accessible, complete at every width, no errors, no foreign requests."""
 
 import os
 from typing import NamedTuple
@@ -6,14 +6,14 @@ from typing import NamedTuple
 import pytest
 from playwright.async_api import Page, ViewportSize
 
-from tests import make
+from tests import factory
 from tests.browser.studio import Stack, sign_in, violations
-from tests.browser.visiting import DESKTOP, PHONE, Colours, Visit, Visitor
-from tests.studio.walk import Walk, all_ids, named, walks
+from tests.browser.visit import DESKTOP, PHONE, Colours, Visit, Visitor
+from tests.studio.routes import Walk, all_ids, named, walks
 
 pytestmark = pytest.mark.browser
 
-# What a laptop of 1280 pixels has at 200 %.
+# The width of a 1280 pixel laptop at 200 % zoom.
 ZOOMED = ViewportSize(width=640, height=400)
 
 
@@ -25,14 +25,14 @@ class Look(NamedTuple):
         return f"{self.width['width']} pixels, {self.colours}"
 
 
-# Each page is seen by day on a desk and by night on a phone; `GATEPASS_BROWSER_FULL=1` sees it in all four ways.
+# Each page is checked in light on a desktop and in dark on a phone; with `GATEPASS_BROWSER_FULL=1` in all four ways.
 DAY, NIGHT = Look(DESKTOP, "light"), Look(PHONE, "dark")
 FULL = [Look(DESKTOP, "dark"), Look(PHONE, "light")] if os.environ.get("GATEPASS_BROWSER_FULL") else []
-# What is shown in the sandbox are the same pages, under other colours at the top.
+# The sandbox has the same pages, with other colours at the top.
 LOOKS = {"live": [DAY, NIGHT, *FULL], "sandbox": [DAY, *([NIGHT] if FULL else [])]}
-# So that two browsers can walk at a time.
+# Shares, so that two browsers can work at a time.
 SHARES = 4
-# By then every colour is the new one.
+# After this time all colour transitions have ended.
 HAS_CHANGED = "() => Promise.all(document.getAnimations().map((one) => one instanceof CSSTransition && one.finished))"
 SKIPPED = {"GET /studio", "GET /studio/", "GET /studio/static/{name:path}"}
 
@@ -43,7 +43,7 @@ def _pages() -> list[Walk]:
 
 
 async def _problems(visited: Visit, url: str, looks: list[Look]) -> list[str]:
-    """What is wrong with the page at this address. It is loaded once, and then looked at in every way."""
+    """The problems of the page at this URL. It is loaded once, and then checked in every way."""
     page = visited.page
     answer = await page.goto(url)
     found = [] if answer is not None and answer.status == 200 else [f"answered {answer and answer.status}"]
@@ -67,11 +67,11 @@ async def _is_too_wide(page: Page) -> bool:
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("mode", LOOKS)
 async def test_nothing_is_wrong_with_any_page(
-    stack: Stack, house: make.House, visit: Visitor, mode: str, share: int
+    stack: Stack, tenant: factory.Tenant, visit: Visitor, mode: str, share: int
 ) -> None:
-    """Axe finds nothing, nothing is too wide, nothing is complained of. What has an id exists only live."""
-    ids = await all_ids(house)
-    visited = await sign_in(stack, house, visit)
+    """Axe finds nothing, nothing is too wide, the console is empty. Pages with an id exist only live."""
+    ids = await all_ids(tenant)
+    visited = await sign_in(stack, tenant, visit)
     pages = [walk for walk in _pages() if mode == "live" or ("{mode}" in walk.path and not walk.takes_ids)]
     assert len(pages) > 3 * SHARES
     problems: dict[str, list[str]] = {}
@@ -84,8 +84,8 @@ async def test_nothing_is_wrong_with_any_page(
     assert problems == {}, "\n".join(f"{walk}: {found}" for walk, found in problems.items())
 
 
-async def test_a_keyboard_is_enough(stack: Stack, house: make.House, visit: Visitor) -> None:
-    page = (await sign_in(stack, house, visit)).page
+async def test_a_keyboard_is_enough(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    page = (await sign_in(stack, tenant, visit)).page
     await page.keyboard.press("Tab")
     assert await _focused(page) == "Skip to the content"
     for _ in range(40):

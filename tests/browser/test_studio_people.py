@@ -1,4 +1,4 @@
-"""People in a real browser: sign-up by link, a passkey, signing out and in, showing again who one is, the team."""
+"""People in a real browser: sign-up by link, a passkey, signing out and in, re-authentication, the team."""
 
 import os
 from base64 import b32decode
@@ -13,13 +13,13 @@ from playwright.async_api import Page, expect
 from gatepass.base.ids import new_id
 from gatepass.domain import staff
 from gatepass.domain.staff import Role, invitations, one_time_code
-from tests import make
+from tests import factory
 from tests.browser.studio import Stack, picture, sign_in, violations
-from tests.browser.visiting import PHONE, Visit, Visitor
+from tests.browser.visit import PHONE, Visit, Visitor
 
 pytestmark = pytest.mark.browser
 
-# Otherwise the e-mail field's own offer is taken before anybody can press the button.
+# Otherwise conditional mediation in the e-mail field answers before the button is pressed.
 WAIT_FOR_THE_BUTTON = "PublicKeyCredential.isConditionalMediationAvailable = async () => false"
 PASSWORD = "three brown llamas"
 AUTHENTICATOR = {
@@ -33,7 +33,7 @@ AUTHENTICATOR = {
 
 
 async def plug_in(page: Page) -> None:
-    """Chromium's own virtual authenticator: it keeps passkeys, and somebody touches it whenever it is asked."""
+    """Chromium's virtual authenticator: it stores passkeys, and confirms user presence by itself."""
     devtools = await page.context.new_cdp_session(page)
     await devtools.send("WebAuthn.enable")
     await devtools.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
@@ -41,33 +41,35 @@ async def plug_in(page: Page) -> None:
 
 @dataclass
 class Grace:
-    """Somebody who signed up by a link, with a passkey."""
+    """A person who signed up by a link, with a passkey."""
 
     visited: Visit
     email: str
 
 
-async def invited(house: make.House, role: Role = Role.ADMIN) -> tuple[str, str]:
-    """An e-mail address, and the path of the link that was made for it."""
+async def invited(tenant: factory.Tenant, role: Role = Role.ADMIN) -> tuple[str, str]:
+    """An e-mail address, and the path of its invitation link."""
     email = f"grace.{new_id().hex[-6:]}@example.org"
-    async with house.db.transaction() as tx:
-        made = await invitations.invite(tx, house.id, email, role, giver=Role.OWNER, by=make.BY, at=make.now())
+    async with tenant.db.transaction() as tx:
+        made = await invitations.invite(
+            tx, tenant.id, email, role, giver=Role.OWNER, cell="a", by=factory.BY, at=factory.now()
+        )
     return email, f"/studio/welcome/{made.token}"
 
 
-async def forget_confirmation(house: make.House, email: str) -> None:
+async def forget_confirmation(tenant: factory.Tenant, email: str) -> None:
     """As if eleven minutes had passed."""
-    async with house.db.transaction() as tx:
+    async with tenant.db.transaction() as tx:
         await tx.run(
             "UPDATE studio_session SET confirmed_at = $2 WHERE person_id = (SELECT id FROM person WHERE email = $1)",
             email,
-            make.now() - timedelta(minutes=11),
+            factory.now() - timedelta(minutes=11),
         )
 
 
 @pytest.fixture
-async def grace(stack: Stack, house: make.House, visit: Visitor) -> Grace:
-    email, link = await invited(house)
+async def grace(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> Grace:
+    email, link = await invited(tenant)
     visited = await visit()
     await plug_in(visited.page)
     await visited.page.goto(stack.url(link))
@@ -79,7 +81,7 @@ async def grace(stack: Stack, house: make.House, visit: Visitor) -> Grace:
 
 
 async def test_sign_up_by_link_sign_out_sign_in_and_confirm_with_a_passkey(
-    stack: Stack, house: make.House, grace: Grace
+    stack: Stack, tenant: factory.Tenant, grace: Grace
 ) -> None:
     visited, page = grace.visited, grace.visited.page
     await expect(page.get_by_role("status")).to_contain_text("You are here as admin")
@@ -94,7 +96,7 @@ async def test_sign_up_by_link_sign_out_sign_in_and_confirm_with_a_passkey(
     await page.get_by_role("button", name="Sign in with a passkey").click()
     await page.wait_for_url(stack.url("team/invite"))
 
-    await forget_confirmation(house, grace.email)
+    await forget_confirmation(tenant, grace.email)
     await page.get_by_label("E-mail address").fill("new@example.org")
     await page.get_by_role("button", name="Make the link").click()
     await page.wait_for_url("**/confirm?next=**")
@@ -109,20 +111,20 @@ async def test_sign_up_by_link_sign_out_sign_in_and_confirm_with_a_passkey(
 
 
 async def test_the_field_offers_a_passkey_by_itself(stack: Stack, grace: Grace) -> None:
-    """Conditional mediation: with automatic presence the virtual authenticator answers as soon as it is asked."""
+    """Conditional mediation: with automatic presence the virtual authenticator answers at once."""
     page = grace.visited.page
     await page.context.clear_cookies()
     await page.goto(stack.url("/studio/sign-in"))
     await page.wait_for_url("**/live/home")
 
 
-# What one sees only after posting something. All others are read by axe in test_studio_pages.py.
+# Pages that follow a POST. test_studio_pages.py checks all others with axe.
 SEEN_HERE_ALONE = {"account-refused", "codes", "recovery", "account", "invited", "confirm", "sign-in-refused", "code"}
 
 
 @dataclass
 class Eye:
-    """Looks at pages as they are passed: what axe has to say, and a picture of each when pictures are wanted."""
+    """Checks pages with axe on the way, and takes a picture of each if pictures are wanted."""
 
     page: Page
     shots: Path
@@ -139,7 +141,7 @@ class Eye:
             assert width <= 0, f"{name} is wider than the screen"
 
     async def keep(self, name: str) -> None:
-        """A picture for the guide, in one look."""
+        """A picture for the guide, in one colour scheme."""
         if self.look == "light":
             await picture(self.page, name)
 
@@ -153,15 +155,15 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("look", LOOKS)
 async def test_a_password_codes_and_the_team(
-    stack: Stack, house: make.House, visit: Visitor, screenshots: Path, look: str
+    stack: Stack, tenant: factory.Tenant, visit: Visitor, screenshots: Path, look: str
 ) -> None:
-    visited = await sign_in(stack, house, visit, **LOOKS[look])
+    visited = await sign_in(stack, tenant, visit, **LOOKS[look])
     page, eye = visited.page, Eye(visited.page, screenshots, look, blind=look == "without-javascript")
     email = await _set_password(stack, page, eye)
     recovery = await _turn_codes_on(page, eye)
-    await _see_the_team(stack, house, page, eye)
+    await _see_the_team(stack, tenant, page, eye)
     await _sign_in_again(stack, page, eye, email, recovery[0])
-    # Chromium tells of the two forms that were refused.
+    # Chromium logs the two forms that were refused.
     assert [one for one in visited.complaints if "status of 422" not in one] == []
     assert visited.elsewhere(stack.origin) == []
 
@@ -171,7 +173,7 @@ async def _set_password(stack: Stack, page: Page, eye: Eye) -> str:
     await eye.see("account-new")
     await page.get_by_label("New password").fill("password1234")
     await page.get_by_role("button", name="Set a password").click()
-    await expect(page.get_by_text("among the first that somebody would try")).to_be_visible()
+    await expect(page.get_by_text("This one is quickly guessed")).to_be_visible()
     await eye.see("account-refused")
     await page.get_by_label("New password").fill(PASSWORD)
     await page.get_by_role("button", name="Set a password").click()
@@ -184,7 +186,7 @@ async def _turn_codes_on(page: Page, eye: Eye) -> list[str]:
     seed = await page.locator("li .mono").inner_text()
     await eye.see("codes")
     await eye.keep("people-codes")
-    code = one_time_code.code_of(b32decode(seed), one_time_code.step_of(make.now()))
+    code = one_time_code.code_of(b32decode(seed), one_time_code.step_of(factory.now()))
     await page.get_by_label("One-time code").fill(code)
     await page.get_by_role("button", name="Turn on").click()
     shown = (await page.locator("pre").inner_text()).split()
@@ -195,12 +197,12 @@ async def _turn_codes_on(page: Page, eye: Eye) -> list[str]:
     return shown
 
 
-async def _see_the_team(stack: Stack, house: make.House, page: Page, eye: Eye) -> None:
-    async with house.db.transaction() as tx:
+async def _see_the_team(stack: Stack, tenant: factory.Tenant, page: Page, eye: Eye) -> None:
+    async with tenant.db.transaction() as tx:
         for name, role in (("Barbara Liskov", Role.DEVELOPER), ("Edsger Dijkstra", Role.GATE_LEAD)):
             email = f"{name.split()[0].lower()}.{new_id().hex[-6:]}@example.org"
-            person = await staff.enrol(tx, email, name, at=make.now())
-            await staff.join(tx, house.id, person.id, role, by=make.BY, at=make.now() - timedelta(days=40))
+            person = await staff.enrol(tx, email, name, at=factory.now())
+            await staff.join(tx, tenant.id, person.id, role, by=factory.BY, at=factory.now() - timedelta(days=40))
     await page.goto(stack.url("team/invitations"))
     await eye.see("invitations-empty")
     await page.get_by_role("link", name="Invite somebody").click()

@@ -9,9 +9,9 @@ from playwright.async_api import Page
 
 from gatepass.domain import events
 from gatepass.domain.keys import Scope
-from tests import make
+from tests import factory
 from tests.browser.studio import Stack, picture, sign_in, violations
-from tests.browser.visiting import PHONE, Visitor
+from tests.browser.visit import PHONE, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -36,23 +36,23 @@ def guest_list(folder: Path, more: int = 40) -> Path:
 
 
 async def test_a_file_becomes_tickets_that_open_a_gate(
-    stack: Stack, house: make.House, visit: Visitor, tmp_path: Path
+    stack: Stack, tenant: factory.Tenant, visit: Visitor, tmp_path: Path
 ) -> None:
-    async with house.db.transaction() as tx:
+    async with tenant.db.transaction() as tx:
         await events.add_category(
-            tx, house.id, house.event_id, "VIP", Decimal(90), "EUR", 50, tier="vip", by=make.BY, at=make.now()
+            tx, tenant.id, tenant.event_id, "VIP", Decimal(90), "EUR", 50, tier="vip", by=factory.BY, at=factory.now()
         )
-    visited = await sign_in(stack, house, visit)
+    visited = await sign_in(stack, tenant, visit)
     page = visited.page
-    await imported(stack, house, page, guest_list(tmp_path))
-    await found_and_scanned(stack, house, page)
-    await undone(stack, house, page)
+    await imported(stack, tenant, page, guest_list(tmp_path))
+    await found_and_scanned(stack, tenant, page)
+    await undone(stack, tenant, page)
     assert visited.complaints == []
     assert visited.elsewhere(stack.origin) == []
 
 
-async def imported(stack: Stack, house: make.House, page: Page, file: Path) -> None:
-    await page.goto(stack.url(f"events/{house.event_id}/tickets"))
+async def imported(stack: Stack, tenant: factory.Tenant, page: Page, file: Path) -> None:
+    await page.goto(stack.url(f"events/{tenant.event_id}/tickets"))
     await page.get_by_role("heading", name="No tickets yet").wait_for()
     await page.get_by_role("link", name="Import CSV").first.click()
     await page.get_by_label("CSV file").set_input_files(file)
@@ -85,16 +85,16 @@ async def imported(stack: Stack, house: make.House, page: Page, file: Path) -> N
     await picture(page, "tickets")
 
 
-async def found_and_scanned(stack: Stack, house: make.House, page: Page) -> None:
+async def found_and_scanned(stack: Stack, tenant: factory.Tenant, page: Page) -> None:
     await page.goto(stack.url("cards"))
     assert await violations(page) == []
     await page.get_by_role("searchbox", name="Card number, name").fill("ada lov")
     await page.get_by_role("button", name="Find").click()
     await page.get_by_role("region", name="Cards").get_by_role("link").click()
     number = (await page.get_by_role("heading", level=1).inner_text()).strip()
-    key = await house.key(Scope.TICKETS_ACTIVATE)
-    async with stack.serving.client(key.text) as gate:
-        scan = {"event_id": str(house.event_id), "card_number": number, "gate": "North"}
+    key = await tenant.key(Scope.TICKETS_ACTIVATE)
+    async with stack.server.client(key.text) as gate:
+        scan = {"event_id": str(tenant.event_id), "card_number": number, "gate": "North"}
         assert (await gate.post("/scan", json=scan)).status_code == 200
         assert (await gate.post("/scan", json=scan)).status_code == 409
     await page.reload()
@@ -107,15 +107,15 @@ async def found_and_scanned(stack: Stack, house: make.House, page: Page) -> None
 
 
 async def confirmed(page: Page, words: str, reason: str) -> None:
-    """Answer the question that a button opens."""
+    """Fill in and send the form that a button opens."""
     question = page.locator("details", has=page.locator("summary", has_text=words))
     await question.locator("summary").click()
     await question.get_by_label("Reason").fill(reason)
     await question.locator("form button").click()
 
 
-async def undone(stack: Stack, house: make.House, page: Page) -> None:
-    await page.goto(stack.url(f"events/{house.event_id}/imports"))
+async def undone(stack: Stack, tenant: factory.Tenant, page: Page) -> None:
+    await page.goto(stack.url(f"events/{tenant.event_id}/imports"))
     await page.get_by_role("link", name="guests.csv").click()
     await confirmed(page, "Undo the import", "The wrong list")
     await page.get_by_text("Tickets removed again").wait_for()
@@ -123,11 +123,11 @@ async def undone(stack: Stack, house: make.House, page: Page) -> None:
 
 
 async def test_without_javascript_on_a_phone_in_the_dark(
-    stack: Stack, house: make.House, visit: Visitor, tmp_path: Path
+    stack: Stack, tenant: factory.Tenant, visit: Visitor, tmp_path: Path
 ) -> None:
-    visited = await sign_in(stack, house, visit, colours="dark", viewport=PHONE, javascript=False)
+    visited = await sign_in(stack, tenant, visit, colours="dark", viewport=PHONE, javascript=False)
     page = visited.page
-    await page.goto(stack.url(f"events/{house.event_id}/imports"))
+    await page.goto(stack.url(f"events/{tenant.event_id}/imports"))
     await page.get_by_label("CSV file").set_input_files(guest_list(tmp_path, more=2))
     await page.get_by_role("button", name="Upload and go on").click()
     await page.get_by_role("button", name="Check every row").click()

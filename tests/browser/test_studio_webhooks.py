@@ -5,19 +5,19 @@ from uuid import UUID
 import pytest
 from playwright.async_api import Page, expect
 
-from gatepass.base.wire_name import REPLAY_HEADER, SIGNATURE_HEADER
+from gatepass.base.wire_constants import REPLAY_HEADER, SIGNATURE_HEADER
 from gatepass.domain.webhooks import MessageType
-from gatepass.domain.webhooks.verifying import verify
-from tests import make
+from gatepass.domain.webhooks.verification import verify
+from tests import factory
 from tests.browser.studio import Stack, picture, sign_in, violations
-from tests.browser.visiting import Visitor
+from tests.browser.visit import Visitor
 from tests.receivers import Received, receiving, status
 
 pytestmark = pytest.mark.browser
 
 PATIENCE = 15_000
 
-# A day of messages that looks like one, for the bars; all of them got through in the end, but for one hour.
+# A realistic day of messages, for the bars; all were delivered in the end, but for one hour.
 A_DAY = """
     INSERT INTO webhook_delivery (organization_id, endpoint_id, at, id, event_txid, event_id, event_at, type,
                                   ordering_key, state, attempts, last_status, ended_at)
@@ -32,19 +32,19 @@ A_DAY = """
 
 
 def genuine(secret: str, received: Received) -> bool:
-    return all(one.genuine for one in verify(secret, received.headers, received.body, at=make.now()))
+    return all(one.genuine for one in verify(secret, received.headers, received.body, at=factory.now()))
 
 
-async def endpoint_with_a_day(house: make.House, url: str) -> UUID:
-    id, _ = await house.endpoint(url, MessageType.TICKET_ACTIVATED, MessageType.TICKET_CANCELLED)
-    async with house.db.transaction() as tx:
-        await tx.run(A_DAY, house.id, id)
+async def endpoint_with_a_day(tenant: factory.Tenant, url: str) -> UUID:
+    id, _ = await tenant.endpoint(url, MessageType.TICKET_ACTIVATED, MessageType.TICKET_CANCELLED)
+    async with tenant.db.transaction() as tx:
+        await tx.run(A_DAY, tenant.id, id)
     return id
 
 
-async def test_added_tested_told_of_a_scan_and_sent_again(stack: Stack, house: make.House, visit: Visitor) -> None:
-    key, card = await house.key(), await house.card()
-    visited = await sign_in(stack, house, visit)
+async def test_added_tested_told_of_a_scan_and_sent_again(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    key, card = await tenant.key(), await tenant.card()
+    visited = await sign_in(stack, tenant, visit)
     page = visited.page
     async with receiving(otherwise=status(200, b"thank you")) as receiver:
         await page.get_by_role("link", name="Webhooks", exact=True).first.click()
@@ -65,8 +65,8 @@ async def test_added_tested_told_of_a_scan_and_sent_again(stack: Stack, house: m
         assert test.headers["x-svc-event"] == "webhook.ping"
         assert genuine(secret, test)
 
-        async with stack.serving.client(key.text) as client:
-            scan = {"event_id": str(house.event_id), "card_number": card.number}
+        async with stack.server.client(key.text) as client:
+            scan = {"event_id": str(tenant.event_id), "card_number": card.number}
             assert (await client.post("/scan", json=scan)).status_code == 200
         _, told = await receiver.wait(2)
         assert told.json()["data"]["card_number"] == card.number
@@ -97,13 +97,13 @@ async def test_added_tested_told_of_a_scan_and_sent_again(stack: Stack, house: m
 
 
 async def test_a_receiver_that_fails_shows_its_attempts_and_the_next(
-    stack: Stack, house: make.House, visit: Visitor
+    stack: Stack, tenant: factory.Tenant, visit: Visitor
 ) -> None:
-    visited = await sign_in(stack, house, visit)
+    visited = await sign_in(stack, tenant, visit)
     page = visited.page
     async with receiving(otherwise=status(503, b"down for maintenance")) as receiver:
-        id, _ = await house.endpoint(receiver.url())
-        await house.tell()
+        id, _ = await tenant.endpoint(receiver.url())
+        await tenant.tell()
         await receiver.wait(1)
         await page.goto(stack.url(f"webhooks/{id}/deliveries?status=pending"))
         await page.get_by_role("link", name="ticket.activated").click()
@@ -117,8 +117,10 @@ async def test_a_receiver_that_fails_shows_its_attempts_and_the_next(
     assert visited.complaints == []
 
 
-async def test_without_javascript_everything_is_still_there(stack: Stack, house: make.House, visit: Visitor) -> None:
-    page = (await sign_in(stack, house, visit, javascript=False)).page
+async def test_without_javascript_everything_is_still_there(
+    stack: Stack, tenant: factory.Tenant, visit: Visitor
+) -> None:
+    page = (await sign_in(stack, tenant, visit, javascript=False)).page
     async with receiving() as receiver:
         await page.goto(stack.url("webhooks/new"))
         await page.get_by_label("URL", exact=True).fill(receiver.url())
@@ -146,8 +148,8 @@ async def verified(page: Page, body: str | None = None) -> None:
     await page.get_by_role("button", name="Verify").click()
 
 
-async def test_the_playground_shows_each_step(stack: Stack, house: make.House, visit: Visitor) -> None:
-    visited = await sign_in(stack, house, visit)
+async def test_the_playground_shows_each_step(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    visited = await sign_in(stack, tenant, visit)
     page = visited.page
     await page.goto(stack.url("webhooks/playground?example=1"))
     await verified(page)
@@ -160,12 +162,12 @@ async def test_the_playground_shows_each_step(stack: Stack, house: make.House, v
     assert visited.complaints == []
 
 
-async def test_a_day_in_bars(stack: Stack, house: make.House, visit: Visitor) -> None:
-    id = await endpoint_with_a_day(house, "https://example.com/gatepass/webhooks")
-    other, _ = await house.endpoint("https://backoffice.example.org/hooks/4f7c21", MessageType.EVENT_CANCELLED)
-    async with house.db.transaction() as tx:
-        await tx.run(PAUSE, house.id, other)
-    page = (await sign_in(stack, house, visit)).page
+async def test_a_day_in_bars(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    id = await endpoint_with_a_day(tenant, "https://example.com/gatepass/webhooks")
+    other, _ = await tenant.endpoint("https://backoffice.example.org/hooks/4f7c21", MessageType.EVENT_CANCELLED)
+    async with tenant.db.transaction() as tx:
+        await tx.run(PAUSE, tenant.id, other)
+    page = (await sign_in(stack, tenant, visit)).page
     await page.goto(stack.url("webhooks"))
     await expect(page.get_by_role("img", name="attempts got through")).to_be_visible()
     await expect(page.get_by_text("The receiver answered 410 Gone")).to_be_visible()

@@ -1,4 +1,4 @@
-"""A visit: one page in a real browser, with every request and every complaint written down."""
+"""A visit: one page in a real browser, with a list of its requests and of its console errors."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ PHONE = ViewportSize(width=390, height=844)
 
 Colours = Literal["light", "dark"]
 
-# A violation of the page's policy is an event; the console does not always tell.
+# A violation of the Content-Security-Policy is an event; the console does not always show it.
 TELL_VIOLATIONS = """
     document.addEventListener("securitypolicyviolation", (event) =>
         console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
@@ -34,7 +34,7 @@ class Visit:
         self.requests.append(request.url)
 
     def _failed(self, request: Request) -> None:
-        # Who goes on to the next page drops what the last one was still loading.
+        # Navigation aborts the requests that the last page was still loading.
         if request.failure != "net::ERR_ABORTED":
             self.complaints.append(f"failed: {request.url} {request.failure}")
 
@@ -43,7 +43,7 @@ class Visit:
             self.complaints.append(f"{message.type}: {message.text}")
 
     def elsewhere(self, origin: str) -> list[str]:
-        """The requests that went to anybody but `origin`."""
+        """The requests that went to another origin."""
         return [url for url in self.requests if not url.startswith((f"{origin}/", "data:", "blob:"))]
 
 

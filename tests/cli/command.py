@@ -33,7 +33,7 @@ class Command:
 
     @contextmanager
     def started(self, *arguments: str, stderr: int = subprocess.DEVNULL) -> Generator[subprocess.Popen[str]]:
-        """The process while it runs; killed at the end if it does so still. Its log is read if `stderr` is STDOUT."""
+        """A running process, killed at the end. With `stderr=STDOUT` its log can be read too."""
         process = subprocess.Popen(
             [PROGRAM, *arguments],
             cwd=self.folder,
@@ -54,7 +54,7 @@ class Command:
 
 
 def line_with(process: subprocess.Popen[str], text: str) -> str:
-    """Read what the process prints until a line holds this text."""
+    """Read the output of the process until a line contains this text."""
     assert process.stdout is not None
     for line in process.stdout:
         if text in line:

@@ -8,14 +8,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from gatepass.base.vault import new_key
+from gatepass.base.encryption import new_key
 from tests.cli.command import Command
 from tests.postgres import Cluster
 
 
 @dataclass(frozen=True)
 class Databases:
-    """As many databases as the tests ask for, each seen by one of them."""
+    """New databases, one for each test that needs one."""
 
     cluster: Cluster
     migrated: str
@@ -25,7 +25,7 @@ class Databases:
         return self.cluster.create_database(self._name())
 
     def copy(self) -> str:
-        """One that is migrated; copied, since that is quicker than migrating again."""
+        """A migrated one, made as a copy, because that is faster than migrating again."""
         name = self._name()
         with psycopg.connect(self.cluster.url(), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name} TEMPLATE {self.migrated}".encode())

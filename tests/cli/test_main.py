@@ -1,5 +1,5 @@
 from gatepass import __version__
-from gatepass.base.vault import Vault
+from gatepass.base.encryption import Vault
 from tests.cli.command import Command
 
 COMMANDS = (
@@ -9,9 +9,9 @@ COMMANDS = (
     "serve",
     "worker",
     "migrate",
-    "upkeep",
+    "maintenance",
     "secret",
-    "reseal",
+    "reencrypt",
     "organization",
     "person",
 )

@@ -4,14 +4,14 @@ import sys
 
 SCRIPT = """
 import signal
-from gatepass.cli.printing import print_whole
+from gatepass.cli.output import print_whole
 signal.signal(signal.SIGWINCH, lambda *_: None)
 print_whole("x" * 1_000_000)
 """
 
 
 def test_a_long_text_survives_signals_and_an_unbuffered_pipe() -> None:
-    """A signal ends a write to a full pipe early; what was not written must follow."""
+    """A signal ends a write to a full pipe early; the rest must still be written."""
     process = subprocess.Popen([sys.executable, "-u", "-c", SCRIPT], stdout=subprocess.PIPE, bufsize=0)
     with process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""systemd is told when a process is ready: `Type=notify` in deploy/systemd rests on it."""
+"""A process notifies systemd when it is ready: `Type=notify` in deploy/systemd needs it."""
 
 import socket
 from collections.abc import Generator

@@ -2,8 +2,8 @@
 
     python -m tests.contract.acceptance --postgres 18 FOLDER_OF_THE_CHECKS
 
-They share nothing but PostgreSQL. Every connection goes to the other process than the one before, so that an answer
-which rests on a process's memory is found out.
+They share nothing but PostgreSQL. Connections alternate between the two processes, so that an answer which depends on
+the memory of one process fails a check.
 """
 
 import argparse
@@ -15,13 +15,13 @@ import sys
 import tempfile
 from typing import Any
 
-from gatepass.base.vault import new_key
+from gatepass.base.encryption import new_key
 from tests.postgres import free_port, start_cluster
-from tests.serving import Serving, gatepass, launch_worker, serve
+from tests.processes import GatepassProcess, gatepass, launch_worker, serve
 
 
 async def alternate(port: int, targets: list[int]) -> asyncio.Server:
-    """A door in front of several: each connection is passed on to the next of them."""
+    """A proxy in front of several processes: each connection goes to the next of them."""
     turns = itertools.cycle(targets)
 
     async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -43,13 +43,13 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 def forgeable(demo: dict[str, Any]) -> dict[str, Any]:
-    """A check forges a signature by ending it in AA. One in sixteen ends so by itself, and would still be good."""
+    """A check forges a signature by ending it in AA. One token in sixteen already ends so, and would stay valid."""
     demo["cards"]["unused"] = [card for card in demo["cards"]["unused"] if not card["token"].endswith("AA")]
     return demo
 
 
-async def check(folder: str, env: dict[str, str], front: int, doors: list[Serving]) -> int:
-    server = await alternate(front, [door.port for door in doors])
+async def check(folder: str, env: dict[str, str], front: int, servers: list[GatepassProcess]) -> int:
+    server = await alternate(front, [server.port for server in servers])
     async with server:
         runner = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -82,7 +82,7 @@ def main() -> int:
         "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
         "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{front}",
     }
-    processes: list[Serving] = []
+    processes: list[GatepassProcess] = []
     try:
         gatepass(env, "migrate")
         with tempfile.NamedTemporaryFile("w", suffix=".json") as demo:

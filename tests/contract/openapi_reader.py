@@ -1,19 +1,19 @@
-"""Reading the interface description as a client would: its operations, its examples, and what fits its schemas."""
+"""Read the interface description as a client would: its operations, its examples, its schemas."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import jsonschema_rs
 
-from gatepass.api import openapi
+from gatepass.api.openapi import document
 
 Json = dict[str, Any]
 
-DOCUMENT: Json = openapi.document()
+DOCUMENT: Json = document.document()
 
 
 def resolved(part: Json) -> Json:
-    """The part itself, or what its `$ref` names."""
+    """The part itself, or the part that its `$ref` names."""
     if "$ref" not in part:
         return part
     found: Any = DOCUMENT

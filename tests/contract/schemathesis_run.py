@@ -1,6 +1,6 @@
-"""Schemathesis against a running Gatepass: what it is given, what it may not complain about, and how it is run.
+"""Schemathesis against a running Gatepass: its configuration, the failures to ignore, and how it is run.
 
-Schemathesis loads this module too, for the hooks at the end; what they need comes through the environment.
+Schemathesis also loads this module, for the hooks at the end; their data comes through the environment.
 """
 
 import json
@@ -21,17 +21,17 @@ from schemathesis.core.failures import Failure
 from schemathesis.openapi.checks import RejectedPositiveData
 
 from gatepass.base.ids import strict_uuid
-from tests.contract.description import faults
+from tests.contract.openapi_reader import faults
 
-# The same cases each time; a failure prints it again.
+# The same cases in each run; a failure prints the seed.
 SEED: Final = 20_310_501
 # About two minutes on two idle cores, several on busy ones.
 TIMEOUT: Final = 400
 REPORT: Final = ("--report", "json", "--report-json-path")
 VARIABLE: Final = "GATEPASS_FUZZ"
 ROOT: Final = Path(__file__).parents[2]
-# A schema cannot say these: what was given out before, who signed, which key was used for what, which names are
-# public, which fields go together, and time.
+# A schema cannot express these: which cursors were given out, valid signatures, earlier uses of a key, public host
+# names, fields that exclude each other, and time.
 BEYOND_A_SCHEMA: Final = {
     ("invalid_request", "cursor"),
     ("invalid_request", "after"),
@@ -55,7 +55,7 @@ BEYOND_A_SCHEMA: Final = {
 
 @dataclass(frozen=True)
 class Real:
-    """Things that exist, so that calls get further than the first check."""
+    """Ids that exist, so that calls get further than the first check."""
 
     events: list[str]
     card_numbers: list[str]
@@ -69,7 +69,7 @@ class Real:
 def run(
     url: str, key: str, real: Real, folder: Path, *, cases: int, description: Path | None = None
 ) -> tuple[dict[str, Any], str]:
-    """Run every phase with every check, by the description that is served or by another; report and output."""
+    """Run every phase with every check, by the served description or another one; return the report and the output."""
     config, report = folder / "schemathesis.toml", folder / "report.json"
     config.write_text(CONFIG.format(seed=SEED, key=key, cases=cases, scans=3 * cases, **_dictionaries(real)))
     command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(config), "--no-color", "run"]
@@ -93,7 +93,7 @@ def _dictionaries(real: Real) -> dict[str, str]:
 
 CONFIG: Final = """
 seed = {seed}
-hooks = "tests.contract.fuzz"
+hooks = "tests.contract.schemathesis_run"
 continue-on-failure = true
 request-timeout = 20.0
 
@@ -115,21 +115,21 @@ cursors = {{ values = {cursors} }}
 webhooks = {{ values = {webhooks} }}
 deliveries = {{ values = {deliveries} }}
 marks = {{ values = {marks} }}
-retry_keys = {{ values = ["retry-1", "retry-2", "retry-3"] }}
+idempotency_keys = {{ values = ["retry-1", "retry-2", "retry-3"] }}
 
 [parameters]
 "path.id" = {{ dictionary = "events", probability = 0.5 }}
 "query.token" = {{ dictionary = "tokens", probability = 0.5 }}
 "query.cursor" = {{ dictionary = "cursors", probability = 0.5 }}
 "query.after" = {{ dictionary = "marks", probability = 0.5 }}
-"header.Idempotency-Key" = {{ dictionary = "retry_keys", probability = 0.1 }}
+"header.Idempotency-Key" = {{ dictionary = "idempotency_keys", probability = 0.1 }}
 
-# There is most to find out about scans.
+# Scans have the most verdicts.
 [[operations]]
 include-path = "/scan"
 generation = {{ max-examples = {scans} }}
 
-# But for deleting: those that exist are to stay.
+# Not for DELETE: the existing endpoints must stay.
 [[operations]]
 include-path-regex = "^/webhooks/"
 exclude-method = "DELETE"
@@ -154,7 +154,7 @@ if VARIABLE in os.environ:
 
     @schemathesis.hook
     def flatmap_body(context: HookContext, body: Any) -> st.SearchStrategy[Any]:
-        """Most of the good bodies ask for what exists. What is wrong with the others is left wrong."""
+        """Put existing ids into most valid bodies. Leave the invalid ones as they are."""
         if isinstance(body, dict) and "url" in body:
             return _with_another_url(body)
         if not _is_good(body):
@@ -169,30 +169,30 @@ if VARIABLE in os.environ:
         return st.sampled_from([st.just(body), asking, asking, asking]).flatmap(lambda chosen: chosen)
 
     def come_from_elsewhere(self: HTTPAdapter, request: PreparedRequest, **kwargs: Any) -> None:
-        """After 60 failures from one address, 429 would hide every 401; and too few retry keys every verdict."""
+        """From one address, 60 failures turn each 401 into 429; with few idempotency keys most answers are replays."""
         request.headers["X-Forwarded-For"] = address = str(next(addresses))
         key = request.headers.get("Idempotency-Key")
         if isinstance(key, str) and 0 < len(key) < 200 and not address.endswith("1"):
             request.headers["Idempotency-Key"] = f"{key} {address}"
 
-    # The place that `requests` leaves for adding headers; a hook's would be taken for the caller's own.
+    # `requests` calls this to add headers; schemathesis would treat headers of a hook as part of the case.
     HTTPAdapter.add_headers = come_from_elsewhere
 
     @schemathesis.hook
     def filter_failure(context: HookContext, failure: Failure, case: Case[Any], response: Response) -> bool:
-        """A good request may be refused for what a schema cannot say, and for nothing else."""
+        """A valid request may be refused only for rules that a schema cannot express."""
         if not isinstance(failure, RejectedPositiveData):
             return True
         body = response.json()
-        if "cannot be stored" in body["error"]:  # NUL, which JSON can say and PostgreSQL cannot keep
+        if "cannot be stored" in body["error"]:  # NUL, which JSON can express and PostgreSQL cannot store
             return False
-        if "not an RFC 3339 time" in body["error"] or "is not a UUID" in body["error"]:  # these a schema can say
+        if "not an RFC 3339 time" in body["error"] or "is not a UUID" in body["error"]:  # a schema can express these
             return True
         return (body["code"], body.get("param")) not in BEYOND_A_SCHEMA
 
 
 def _with_another_url(body: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """Where messages may be sent to, if the body is good otherwise too."""
+    """Replace the URL by a public one, if the rest of the body is valid."""
     schema = "WebhookRequest" if "types" in body else "WebhookChangeRequest"
     if faults({"$ref": f"#/components/schemas/{schema}"}, body):
         return st.just(body)

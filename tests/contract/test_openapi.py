@@ -1,4 +1,4 @@
-"""The interface description says what the service does: no more, no less, and in the committed file too."""
+"""The interface description matches the service exactly, and the committed file is up to date."""
 
 from pathlib import Path
 from typing import Any
@@ -8,27 +8,26 @@ import msgspec
 import pytest
 from fastapi.openapi.utils import get_openapi
 
-from gatepass.api import openapi
-from gatepass.api.app import Gatehouse, routes
-from gatepass.api.description import examples
-from gatepass.api.description.operations import NOTES
-from gatepass.api.description.schemas import REQUESTS
-from gatepass.api.errors import STATUS, MethodNotAllowed
-from gatepass.api.scan import parsed
-from gatepass.base.refusals import InvalidRequest, Refusal
+from gatepass.api.app import ApiState, routes
+from gatepass.api.openapi import document, examples
+from gatepass.api.openapi.operations import NOTES
+from gatepass.api.openapi.schemas import REQUESTS
+from gatepass.api.responses import STATUS, MethodNotAllowed
+from gatepass.api.routes.scans import parsed
+from gatepass.base.errors import InvalidRequest, Refusal
 from gatepass.base.settings import BASE_PATH, Settings
-from gatepass.base.wire_name import EVENT_HEADER, SIGNATURE_HEADER
+from gatepass.base.wire_constants import EVENT_HEADER, SIGNATURE_HEADER
 from gatepass.domain import cards, keys, sandbox, tickets
 from gatepass.domain.keys import Mode, Scope
-from tests import make
-from tests.contract.description import DOCUMENT, answer_schema, codes, faults, operations, resolved
-from tests.contract.description import examples as shown
+from tests import factory
+from tests.contract.openapi_reader import DOCUMENT, answer_schema, codes, faults, operations, resolved
+from tests.contract.openapi_reader import examples as shown
 
 Json = dict[str, Any]
-Inside = tuple[httpx2.AsyncClient, Gatehouse]
+Inside = tuple[httpx2.AsyncClient, ApiState]
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
-# What only the studio and the command line can be refused.
+# Refusals that only the studio and the command line can meet.
 NOT_PUBLIC: set[type[Refusal]] = {
     keys.KeyNotFound,
     tickets.CardHasTicket,
@@ -43,8 +42,8 @@ def operation(method: str, path: str) -> Json:
 
 
 def test_the_committed_file_is_up_to_date() -> None:
-    fresh = COMMITTED.read_text(encoding="utf-8") == openapi.written()
-    assert fresh, "docs/openapi.json is out of date; run: python -m gatepass.api.openapi > docs/openapi.json"
+    fresh = COMMITTED.read_text(encoding="utf-8") == document.written()
+    assert fresh, "docs/openapi.json is out of date; run: python -m gatepass.api.openapi.document > docs/openapi.json"
 
 
 def test_it_says_who_it_is() -> None:
@@ -56,7 +55,7 @@ def test_it_says_who_it_is() -> None:
 
 
 def test_every_route_is_described_and_every_description_has_its_route() -> None:
-    served = get_openapi(title="", version="", routes=routes(Gatehouse(Settings())).routes)["paths"]
+    served = get_openapi(title="", version="", routes=routes(ApiState(Settings())).routes)["paths"]
     described = {BASE_PATH + path: set(methods) for path, methods in DOCUMENT["paths"].items()}
     assert described == {path: set(methods) for path, methods in served.items()}
 
@@ -119,7 +118,7 @@ def test_every_error_has_an_example_for_each_of_its_codes() -> None:
 
 
 def test_responses_stay_open_for_new_fields() -> None:
-    assert "additionalProperties" not in openapi.written()
+    assert "additionalProperties" not in document.written()
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -162,20 +161,22 @@ def test_the_schema_takes_what_the_parser_takes(body: Json) -> None:
 
 
 @pytest.mark.parametrize("notes", NOTES.values(), ids=lambda notes: notes.id)
-async def test_the_documented_scope_is_the_one_that_is_needed(inside: Inside, house: make.House, notes: Any) -> None:
+async def test_the_documented_scope_is_the_one_that_is_needed(
+    inside: Inside, tenant: factory.Tenant, notes: Any
+) -> None:
     client, _ = inside
     method, path = next((m, p) for m, p, found in operations() if found["operationId"] == notes.id)
-    enough, others = await house.key(notes.scope), await house.key(*set(Scope) - {notes.scope, Scope.ADMIN})
-    url = path.replace("{id}", str(house.event_id)).replace("{delivery_id}", str(house.event_id))
+    enough, others = await tenant.key(notes.scope), await tenant.key(*set(Scope) - {notes.scope, Scope.ADMIN})
+    url = path.replace("{id}", str(tenant.event_id)).replace("{delivery_id}", str(tenant.event_id))
     allowed = await client.request(method, url, headers={"Authorization": f"Bearer {enough.text}"})
     denied = await client.request(method, url, headers={"Authorization": f"Bearer {others.text}"})
     assert allowed.status_code in (200, 400, 404)
     assert denied.status_code == 403
 
 
-async def test_the_sandbox_answers_as_its_examples_say(inside: Inside, house: make.House) -> None:
+async def test_the_sandbox_answers_as_its_examples_say(inside: Inside, tenant: factory.Tenant) -> None:
     client, _ = inside
-    client_headers = {"Authorization": f"Bearer {(await house.key(mode=Mode.SANDBOX)).text}"}
+    client_headers = {"Authorization": f"Bearer {(await tenant.key(mode=Mode.SANDBOX)).text}"}
 
     async def told(url: str) -> Json:
         return (await client.get(url, headers=client_headers)).json()
@@ -195,18 +196,18 @@ async def test_the_sandbox_answers_as_its_examples_say(inside: Inside, house: ma
         assert answer.json() == expected["value"]
 
 
-async def test_answers_fit_what_is_documented(inside: Inside, house: make.House) -> None:
-    """Status, body and headers of a handful of live calls; fuzzing makes thousands."""
+async def test_answers_fit_what_is_documented(inside: Inside, tenant: factory.Tenant) -> None:
+    """Status, body and headers of some live calls; schemathesis makes thousands."""
     client, _ = inside
-    key, card = await house.key(), await house.card()
-    scan = {"event_id": str(house.event_id), "token": house.token(card), "gate": "North 2"}
+    key, card = await tenant.key(), await tenant.card()
+    scan = {"event_id": str(tenant.event_id), "token": tenant.token(card), "gate": "North 2"}
     calls: list[tuple[str, str, str, Json]] = [
         ("get", "/events", "/events?limit=1", {}),
         ("get", "/events", "/events?limit=0", {}),
-        ("get", "/events/{id}", f"/events/{house.event_id}", {}),
+        ("get", "/events/{id}", f"/events/{tenant.event_id}", {}),
         ("get", "/events/{id}", "/events/x", {}),
         ("get", "/events/{id}", "/events/x/y", {}),
-        ("get", "/card/verify", f"/card/verify?token={house.token(card)}", {}),
+        ("get", "/card/verify", f"/card/verify?token={tenant.token(card)}", {}),
         ("get", "/card/verify", "/card/verify", {}),
         ("get", "/card/keys", "/card/keys", {}),
         ("get", "/card/keys", "/card/keys", {"headers": {"Authorization": "Bearer x"}}),

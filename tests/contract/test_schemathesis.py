@@ -1,4 +1,4 @@
-"""The interface description holds: thousands of made-up calls to real processes, each answer checked against it."""
+"""Thousands of generated calls to real processes; each answer is checked against the interface description."""
 
 import json
 from collections.abc import Generator
@@ -13,58 +13,58 @@ from gatepass.domain import sandbox, tickets
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode
-from tests import make
-from tests.contract import fuzz
+from tests import factory
+from tests.contract import schemathesis_run
 from tests.postgres import free_port
-from tests.serving import Serving, serve
+from tests.processes import GatepassProcess, serve
 
 pytestmark = pytest.mark.slow
 
-# For each operation and phase; in each mode there are then more than LEAST_CASES, 5,000 in all.
+# For each operation and phase. It gives more than LEAST_CASES in each mode, 5,000 in all.
 CASES = 120
 LEAST_CASES = 2_500
 
 
 @pytest.fixture(scope="module")
-def proxied(settings_env: dict[str, str]) -> Generator[Serving]:
-    """A process that believes what we say about where calls come from."""
+def proxied(settings_env: dict[str, str]) -> Generator[GatepassProcess]:
+    """A process that trusts our X-Forwarded-For."""
     process = serve({**settings_env, "GATEPASS_TRUSTED_PROXIES": "127.0.0.1/32"}, free_port())
     yield process
     process.stop()
 
 
-async def furnished(house: make.House, serving: Serving, key: str) -> fuzz.Real:
-    """Cards for everything that a gate can be told, and pages to turn."""
-    unused = [await house.card() for _ in range(60)]
-    suspended, revoked, no_ticket = await house.card(), await house.card(), await house.card(with_ticket=False)
-    await house.move_card(suspended, CardStatus.SUSPENDED)
-    await house.move_card(revoked, CardStatus.REVOKED)
-    cancelled = await house.card(with_ticket=False)
-    ticket_id = await house.ticket(cancelled)
-    async with house.db.transaction() as tx:
-        await tickets.cancel(tx, house.id, ticket_id, by=make.BY, at=make.now(), reason="test")
-    draft = await house.event(status=EventStatus.DRAFT)
-    pages = [await house.event(starts_in=timedelta(days=days)) for days in (1, 2, 3)]
-    async with serving.client(key) as client:
+async def furnished(tenant: factory.Tenant, server: GatepassProcess, key: str) -> schemathesis_run.Real:
+    """Cards for each verdict, and several pages of events."""
+    unused = [await tenant.card() for _ in range(60)]
+    suspended, revoked, no_ticket = await tenant.card(), await tenant.card(), await tenant.card(with_ticket=False)
+    await tenant.move_card(suspended, CardStatus.SUSPENDED)
+    await tenant.move_card(revoked, CardStatus.REVOKED)
+    cancelled = await tenant.card(with_ticket=False)
+    ticket_id = await tenant.ticket(cancelled)
+    async with tenant.db.transaction() as tx:
+        await tickets.cancel(tx, tenant.id, ticket_id, by=factory.BY, at=factory.now(), reason="test")
+    draft = await tenant.event(status=EventStatus.DRAFT)
+    pages = [await tenant.event(starts_in=timedelta(days=days)) for days in (1, 2, 3)]
+    async with server.client(key) as client:
         cursors = [(await client.get("/events", params={"limit": limit})).json()["next_cursor"] for limit in (1, 2, 3)]
         subscribed = await subscriptions(client)
     special = [suspended, revoked, no_ticket, cancelled] * 4
-    return fuzz.Real(
-        events=[str(house.event_id), str(house.event_id), str(draft), str(pages[0])],
+    return schemathesis_run.Real(
+        events=[str(tenant.event_id), str(tenant.event_id), str(draft), str(pages[0])],
         card_numbers=[card.number for card in (*unused[:30], *special)],
         tokens=[
-            *(house.token(card) for card in (*unused[30:], *special)),
-            *(house.token(card, valid_for=timedelta(seconds=-1)) for card in unused[:15]),
+            *(tenant.token(card) for card in (*unused[30:], *special)),
+            *(tenant.token(card, valid_for=timedelta(seconds=-1)) for card in unused[:15]),
         ],
         cursors=cursors,
         **subscribed,
     )
 
 
-async def in_sandbox(serving: Serving, key: str) -> fuzz.Real:
-    async with serving.client(key) as client:
+async def in_sandbox(server: GatepassProcess, key: str) -> schemathesis_run.Real:
+    async with server.client(key) as client:
         subscribed = await subscriptions(client)
-    return fuzz.Real(
+    return schemathesis_run.Real(
         events=[str(sandbox.EVENT_ID)],
         card_numbers=list(sandbox.CARDS),
         tokens=[f"SVC1.{name}.0.0" for name in sandbox.CARDS],
@@ -74,7 +74,7 @@ async def in_sandbox(serving: Serving, key: str) -> fuzz.Real:
 
 
 async def subscriptions(client: httpx2.AsyncClient) -> dict[str, list[str]]:
-    """Endpoints that were sent something, and the feed of it."""
+    """Endpoints with deliveries, and marks in the feed."""
     webhooks: list[str] = []
     deliveries: list[str] = []
     for _ in range(2):
@@ -86,7 +86,7 @@ async def subscriptions(client: httpx2.AsyncClient) -> dict[str, list[str]]:
     return {"webhooks": webhooks, "deliveries": deliveries, "marks": marks}
 
 
-# What must have been answered at least once: otherwise the calls did not get far enough to mean anything.
+# Each of these must occur at least once: otherwise the calls did not get far enough.
 WEBHOOK_ANSWERS = {
     (201, None),
     (202, None),
@@ -132,11 +132,11 @@ ANSWERS = {
 
 @pytest.mark.parametrize("mode", list(Mode))
 async def test_every_answer_is_as_described(
-    mode: Mode, proxied: Serving, house: make.House, db: Database, tmp_path: Path
+    mode: Mode, proxied: GatepassProcess, tenant: factory.Tenant, db: Database, tmp_path: Path
 ) -> None:
-    key = await house.key(mode=mode, rate=100_000)
-    real = await (furnished(house, proxied, key.text) if mode is Mode.LIVE else in_sandbox(proxied, key.text))
-    report, printed = fuzz.run(proxied.base_url, key.text, real, tmp_path, cases=CASES)
+    key = await tenant.key(mode=mode, rate=100_000)
+    real = await (furnished(tenant, proxied, key.text) if mode is Mode.LIVE else in_sandbox(proxied, key.text))
+    report, printed = schemathesis_run.run(proxied.base_url, key.text, real, tmp_path, cases=CASES)
     print(printed)
     assert report["failures"] == [], printed
     assert report["errors"] == [], printed
@@ -146,22 +146,24 @@ async def test_every_answer_is_as_described(
     )
     print(f"{report['test_cases']['generated']} cases in {report['running_time']:.0f} s, seed {report['seed']}")
     assert report["test_cases"]["generated"] >= LEAST_CASES
-    assert ANSWERS[mode] - await answered(db, house, mode) == set()
+    assert ANSWERS[mode] - await answered(db, tenant, mode) == set()
     assert [line for line in proxied.lines if '"level": "error"' in line or "Traceback" in line] == []
 
 
-async def answered(db: Database, house: make.House, mode: Mode) -> set[tuple[int, str | None]]:
-    """Every status and code that was sent, as the audit tells."""
-    async with db.reading() as tx:
+async def answered(db: Database, tenant: factory.Tenant, mode: Mode) -> set[tuple[int, str | None]]:
+    """Every status and code that was sent, by the request log."""
+    async with db.autocommit() as tx:
         rows = await tx.rows(
-            "SELECT DISTINCT status, code FROM audit WHERE organization_id = $1 AND mode = $2", house.id, mode
+            "SELECT DISTINCT status, code FROM request_log WHERE organization_id = $1 AND mode = $2", tenant.id, mode
         )
     return {(row["status"], row["code"]) for row in rows}
 
 
-async def test_a_description_that_lies_is_found_out(proxied: Serving, house: make.House, tmp_path: Path) -> None:
-    """One lie for each check that matters most; all of them at once, because starting takes the time."""
-    key = await house.key(mode=Mode.SANDBOX, rate=100_000)
+async def test_a_description_that_lies_is_found_out(
+    proxied: GatepassProcess, tenant: factory.Tenant, tmp_path: Path
+) -> None:
+    """One error for each of the most important checks; all in one run, because the start is slow."""
+    key = await tenant.key(mode=Mode.SANDBOX, rate=100_000)
     async with proxied.client() as client:
         lying = (await client.get("/openapi.json")).json()
     events, event, schemas = lying["paths"]["/events"], lying["paths"]["/events/{id}"], lying["components"]["schemas"]
@@ -176,7 +178,9 @@ async def test_a_description_that_lies_is_found_out(proxied: Serving, house: mak
     real = await in_sandbox(proxied, key.text)
     description = tmp_path / "openapi.json"
     description.write_text(json.dumps(lying))
-    report, printed = fuzz.run(proxied.base_url, key.text, real, tmp_path, cases=20, description=description)
+    report, printed = schemathesis_run.run(
+        proxied.base_url, key.text, real, tmp_path, cases=20, description=description
+    )
     found = {(failure["type"], operation) for failure in report["failures"] for operation in failure["operations"]}
     assert found >= {
         ("UndefinedStatusCode", "GET /events/{id}"),

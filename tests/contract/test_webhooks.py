@@ -1,4 +1,4 @@
-"""What is described of /webhooks is what is answered and what is taken."""
+"""/webhooks answers and accepts what the interface description says."""
 
 import json
 from typing import Any
@@ -8,22 +8,22 @@ import httpx2
 import msgspec
 import pytest
 
-from gatepass.api.app import Gatehouse
-from gatepass.api.body import decoded
-from gatepass.api.description.schemas import REQUESTS
-from gatepass.base.refusals import InvalidRequest
+from gatepass.api.app import ApiState
+from gatepass.api.openapi.schemas import REQUESTS
+from gatepass.api.request import decoded
+from gatepass.base.errors import InvalidRequest
 from gatepass.domain.webhooks import MessageType
-from tests import make
-from tests.contract.description import DOCUMENT, answer_schema, faults, message_schema, resolved
+from tests import factory
+from tests.contract.openapi_reader import DOCUMENT, answer_schema, faults, message_schema, resolved
 
 Json = dict[str, Any]
-Inside = tuple[httpx2.AsyncClient, Gatehouse]
+Inside = tuple[httpx2.AsyncClient, ApiState]
 
 GOOD = {"url": "https://example.com/hook", "types": ["ticket.activated"]}
 
 
 class Caller:
-    """Makes calls, and checks each answer against what is described of it."""
+    """Makes calls, and checks each answer against its description."""
 
     def __init__(self, client: httpx2.AsyncClient, key: str) -> None:
         self._client = client
@@ -44,8 +44,8 @@ class Caller:
         return answer.json()
 
 
-async def test_answers_fit_what_is_documented(inside: Inside, house: make.House) -> None:
-    call = Caller(inside[0], (await house.key()).text)
+async def test_answers_fit_what_is_documented(inside: Inside, tenant: factory.Tenant) -> None:
+    call = Caller(inside[0], (await tenant.key()).text)
     made = (await call("POST", "/webhooks", json=GOOD))["data"]
     one, url = "/webhooks/{id}", f"/webhooks/{made['id']}"
     await call("POST", "/webhooks", json={})
@@ -98,12 +98,12 @@ async def test_answers_fit_what_is_documented(inside: Inside, house: make.House)
     }
 
 
-async def test_what_the_feed_holds_are_the_messages_that_are_described(inside: Inside, house: make.House) -> None:
+async def test_what_the_feed_holds_are_the_messages_that_are_described(inside: Inside, tenant: factory.Tenant) -> None:
     client, _ = inside
-    headers = {"Authorization": f"Bearer {(await house.key()).text}"}
+    headers = {"Authorization": f"Bearer {(await tenant.key()).text}"}
     await client.get("/webhook-events", headers=headers)
-    card = await house.card()
-    await client.post("/scan", json={"event_id": str(house.event_id), "card_number": card.number}, headers=headers)
+    card = await tenant.card()
+    await client.post("/scan", json={"event_id": str(tenant.event_id), "card_number": card.number}, headers=headers)
     made = (await client.post("/webhooks", json=GOOD, headers=headers)).json()["data"]
     await client.post(f"/webhooks/{made['id']}/test", headers=headers)
     messages = (await client.get("/webhook-events", headers=headers)).json()["data"]

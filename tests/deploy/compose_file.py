@@ -21,7 +21,7 @@ INTERVAL = "30s"
 class Check:
     command: list[str]
     timeout: float
-    # How long it may take until a container that was just started must be healthy.
+    # Seconds within which a container that was just started must be healthy.
     patience: float
 
 
@@ -38,15 +38,15 @@ class Service:
 
 
 def read(variables: Mapping[str, str]) -> dict[str, Service]:
-    """Every service by its name, in an order in which they can be started. `variables` are those of the .env file."""
-    whole = _filled(yaml.safe_load(COMPOSE.read_text()), variables)
-    services = {name: _service(name, raw, variables) for name, raw in whole["services"].items()}
+    """Every service by its name, in an order in which they can start. `variables` are those of the .env file."""
+    document = _filled(yaml.safe_load(COMPOSE.read_text()), variables)
+    services = {name: _service(name, raw, variables) for name, raw in document["services"].items()}
     order = TopologicalSorter({name: one.depends_on.keys() for name, one in services.items()}).static_order()
     return {name: services[name] for name in order}
 
 
 def raw() -> dict[str, Any]:
-    """As it is written, with its anchors merged."""
+    """The file as it is written, with its anchors merged."""
     return yaml.safe_load(COMPOSE.read_text())
 
 
@@ -87,18 +87,18 @@ def _check(raw: dict[str, Any]) -> Check | None:
 
 
 def _filled(value: Any, variables: Mapping[str, str]) -> Any:
-    """With ${NAME:?why} and ${NAME} replaced; one that is missing or empty is refused, as Compose does with :?"""
+    """Replace ${NAME:?why} and ${NAME}. A variable that is missing or empty is refused, as Compose does with :?"""
     match value:
         case dict():
             return {name: _filled(one, variables) for name, one in value.items()}
         case list():
             return [_filled(one, variables) for one in value]
         case str():
-            return re.sub(r"\$\{(\w+)(?::\?[^}]*)?\}", lambda found: _known(found[1], variables), value)
+            return re.sub(r"\$\{(\w+)(?::\?[^}]*)?\}", lambda found: _value(found[1], variables), value)
         case _:
             return value
 
 
-def _known(name: str, variables: Mapping[str, str]) -> str:
+def _value(name: str, variables: Mapping[str, str]) -> str:
     assert variables.get(name), f"{name} is not set"
     return variables[name]

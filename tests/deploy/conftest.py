@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.machine import Machine
+from tests.deploy.systemd_runner import SystemdRunner
 from tests.postgres import Cluster
 
 WITHIN = 60
 
 
 @pytest.fixture
-def systemd(tmp_path: Path) -> Generator[socket.socket]:
-    """Where a unit of Type=notify says that it is ready."""
+def notify_socket(tmp_path: Path) -> Generator[socket.socket]:
+    """The socket to which a unit of Type=notify reports that it is ready."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind(str(tmp_path / "notify"))
         listening.settimeout(WITHIN)
@@ -20,5 +20,5 @@ def systemd(tmp_path: Path) -> Generator[socket.socket]:
 
 
 @pytest.fixture
-def machine(cluster: Cluster, systemd: socket.socket) -> Machine:
-    return Machine(cluster, systemd.getsockname())
+def systemd(cluster: Cluster, notify_socket: socket.socket) -> SystemdRunner:
+    return SystemdRunner(cluster, notify_socket.getsockname())

@@ -1,4 +1,4 @@
-"""The Dockerfile, read and followed without Docker: its build stage as plain commands, in a folder instead of /."""
+"""The Dockerfile, read and run without Docker: its build stage as plain commands, in a folder instead of /."""
 
 import json
 import os
@@ -20,7 +20,7 @@ WITHIN = 300
 
 @dataclass
 class Image:
-    """What the last stage says. Its files are under `folder`, as if that were the root."""
+    """The last stage. Its files are under `folder`, as if that were the root."""
 
     folder: Path
     env: dict[str, str] = field(default_factory=dict[str, str])
@@ -32,14 +32,14 @@ class Image:
 
 
 def instructions(path: Path = DOCKERFILE) -> list[tuple[str, str]]:
-    """Each with its text, continued lines joined and comments left out."""
+    """Each instruction with its text; continued lines are joined, comments are left out."""
     lines = [line for line in path.read_text().splitlines() if line.strip() and not line.lstrip().startswith("#")]
     whole = "\n".join(lines).replace("\\\n", " ")
     return [(word, text.strip()) for word, _, text in (line.partition(" ") for line in whole.splitlines())]
 
 
 def build(folder: Path) -> Image:
-    """Follow the build stage, then read the last one."""
+    """Run the build stage, then read the last one."""
     found = instructions()
     second = [n for n, (word, _) in enumerate(found) if word == "FROM"][1]
     work = folder
@@ -53,7 +53,7 @@ def build(folder: Path) -> Image:
             case "RUN":
                 _run(text, folder, work)
             case _:
-                raise AssertionError(f"nobody here knows how to follow {word}")
+                raise AssertionError(f"no support for {word} here")
     return _last_stage(found[second + 1 :], Image(folder))
 
 
@@ -69,7 +69,7 @@ def _last_stage(found: list[tuple[str, str]], image: Image) -> Image:
         match word:
             case "COPY":
                 source, place = re.sub(r"^--from=build ", "", text).split()
-                assert source == place, "what is built under one path would not run under another"
+                assert source == place, "a virtual environment runs only under the path under which it was built"
             case "ENV":
                 image.env |= dict(pair.split("=", 1) for pair in shlex.split(text))
             case "ENTRYPOINT":
@@ -85,14 +85,14 @@ def _last_stage(found: list[tuple[str, str]], image: Image) -> Image:
             case "LABEL" | "EXPOSE":
                 pass
             case _:
-                raise AssertionError(f"nobody here knows how to follow {word}")
+                raise AssertionError(f"no support for {word} here")
     path = image.env["PATH"].replace("$PATH", os.environ["PATH"])
     image.env["PATH"] = f"{image.folder}{path}"
     return image
 
 
 def _run(command: str, folder: Path, work: Path) -> None:
-    """With the base image's Python, which is ours without our packages."""
+    """Use the base Python of this virtual environment, without our packages, as that of the base image."""
     python = Path(sys.base_prefix) / "bin"
     path = f"{python}:{os.environ['PATH']}"
     here = re.sub(r"(?<!\S)/opt/", f"{folder}/opt/", command)
@@ -112,7 +112,7 @@ def _copy(text: str, work: Path) -> None:
     *sources, place = text.split()
     for source in sources:
         sent = [path for path in _files(ROOT / source) if not is_ignored(path)]
-        assert sent, f"{source} is not sent to the builder"
+        assert sent, f"no file of {source} is sent to the builder"
         for path in sent:
             inside = path.name if (ROOT / source).is_file() else path.relative_to(ROOT / source)
             there = work / place / inside
@@ -125,7 +125,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def is_ignored(path: Path) -> bool:
-    """As Docker reads .dockerignore: the last pattern that names the path, or a folder above it, decides."""
+    """As Docker reads .dockerignore: the last pattern that matches the path, or a folder above it, decides."""
     relative = path.relative_to(ROOT)
     names = [str(relative), *(str(parent) for parent in relative.parents[:-1])]
     ignored = False

@@ -1,4 +1,4 @@
-"""What a caller does with a service that runs: a scan, and the webhook that tells of it."""
+"""A smoke test of a running service: a scan, and its webhook."""
 
 from typing import Any
 
@@ -21,7 +21,9 @@ async def scan(api: httpx2.AsyncClient, demo: dict[str, Any], card: int) -> http
     return await api.post("/scan", json={"event_id": demo["events"]["published"], "card_number": number})
 
 
-async def a_scan_is_answered_and_told_of(api: httpx2.AsyncClient, demo: dict[str, Any], receiver: Receiver) -> None:
+async def a_scan_is_answered_and_its_webhook_received(
+    api: httpx2.AsyncClient, demo: dict[str, Any], receiver: Receiver
+) -> None:
     made = await api.post("/webhooks", json={"url": receiver.url(), "types": ["ticket.activated"]})
     assert made.status_code == 201, made.text
     answer = await scan(api, demo, 0)

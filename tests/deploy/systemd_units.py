@@ -1,11 +1,11 @@
-"""The systemd units, read as systemd reads them, as far as we use it: drop-ins on top, %i filled in."""
+"""The systemd units, read as systemd reads them: drop-ins applied, %i replaced. Only the syntax that we use."""
 
 import shlex
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.deploy.composition import DEPLOY
+from tests.deploy.compose_file import DEPLOY
 
 SYSTEMD = DEPLOY / "systemd"
 NAMES = sorted(path.name for path in SYSTEMD.glob("*.service"))
@@ -13,13 +13,13 @@ NAMES = sorted(path.name for path in SYSTEMD.glob("*.service"))
 
 @dataclass
 class Unit:
-    """`said` is every value of a key, in order, drop-ins last."""
+    """`values` has every value of a key, in order, those of drop-ins last."""
 
     name: str
-    said: dict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))
+    values: dict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))
 
     def one(self, key: str) -> str:
-        [value] = self.said[key]
+        [value] = self.values[key]
         return value
 
     @property
@@ -28,7 +28,7 @@ class Unit:
 
     @property
     def environment(self) -> dict[str, str]:
-        return dict(pair.split("=", 1) for line in self.said["Environment"] for pair in shlex.split(line))
+        return dict(pair.split("=", 1) for line in self.values["Environment"] for pair in shlex.split(line))
 
 
 def read(name: str, instance: str = "1") -> Unit:
@@ -44,4 +44,4 @@ def _read(path: Path, unit: Unit, instance: str) -> None:
     for line in path.read_text().splitlines():
         if line and line[0] not in "#[":
             key, value = line.split("=", 1)
-            unit.said[key].append(value.replace("%i", instance))
+            unit.values[key].append(value.replace("%i", instance))

@@ -1,4 +1,4 @@
-"""What the processes do fits into what their units allow: traced while they work, compared with systemd's own lists."""
+"""The processes make only system calls that their units allow: traced at work, compared with systemd's own lists."""
 
 import asyncio
 import json
@@ -17,20 +17,21 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.deploy import units
-from tests.deploy.machine import Machine
-from tests.deploy.units import Unit
-from tests.deploy.visiting import a_scan_is_answered_and_told_of, caller
+from tests.deploy import systemd_units
+from tests.deploy.smoke import a_scan_is_answered_and_its_webhook_received, caller
+from tests.deploy.systemd_runner import SystemdRunner
+from tests.deploy.systemd_units import Unit
 from tests.receivers import receiving
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        not (shutil.which("strace") and shutil.which("systemd-analyze")), reason="needs strace, systemd"
+        not (shutil.which("strace") and shutil.which("systemd-analyze")),
+        reason="needs strace and systemd-analyze (Debian: apt install strace systemd)",
     ),
 ]
 
-# Starts what follows without memory that is both writable and executable: PR_SET_MDWE of prctl(2), since Linux 6.3.
+# Runs a program without memory that is both writable and executable: PR_SET_MDWE of prctl(2), since Linux 6.3.
 WITHOUT_WRITABLE_CODE = """
 import ctypes, os, sys
 assert ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) == 0
@@ -60,7 +61,7 @@ class Traced:
         return set(re.findall(r"socket\((AF_\w+)", self.trace.read_text(errors="replace")))
 
     def written(self) -> set[str]:
-        """Files that were opened to be written to."""
+        """The files that were opened for writing."""
         lines = self.trace.read_text(errors="replace").splitlines()
         opened = [
             line for line in lines if re.search(r"open(at)?\(.*O_(WRONLY|RDWR|CREAT)", line) and "= -1" not in line
@@ -68,22 +69,22 @@ class Traced:
         return {found[1] for line in opened if (found := re.search(r'"([^"]*)"', line))}
 
 
-def traced(machine: Machine, name: str, folder: Path) -> Traced:
-    unit, trace = units.read(name), folder / f"{name}.trace"
+def traced(systemd: SystemdRunner, name: str, folder: Path) -> Traced:
+    unit, trace = systemd_units.read(name), folder / f"{name}.trace"
     assert unit.one("MemoryDenyWriteExecute") == "yes"
     forbidding = (sys.executable, "-c", WITHOUT_WRITABLE_CODE) if KNOWS_MDWE else ()
-    return Traced(unit, machine.start(unit, (*forbidding, "strace", "-f", "-qq", "-o", str(trace))), trace)
+    return Traced(unit, systemd.start(unit, (*forbidding, "strace", "-f", "-qq", "-o", str(trace))), trace)
 
 
 @pytest.fixture
-def running(machine: Machine, systemd: socket.socket, tmp_path: Path) -> Generator[list[Traced]]:
-    """All of them: the migration has ended, the others are ready."""
-    started = [traced(machine, "gatepass-migrate.service", tmp_path)]
+def running(systemd: SystemdRunner, notify_socket: socket.socket, tmp_path: Path) -> Generator[list[Traced]]:
+    """All units: the migration has ended, the others are ready."""
+    started = [traced(systemd, "gatepass-migrate.service", tmp_path)]
     try:
         assert started[0].tracer.wait(WITHIN) == 0
         for name in ("api", "studio", "worker"):
-            started.append(traced(machine, f"gatepass-{name}@.service", tmp_path))
-            assert systemd.recv(100) == b"READY=1"
+            started.append(traced(systemd, f"gatepass-{name}@.service", tmp_path))
+            assert notify_socket.recv(100) == b"READY=1"
         yield started
     finally:
         for one in started:
@@ -91,12 +92,12 @@ def running(machine: Machine, systemd: socket.socket, tmp_path: Path) -> Generat
                 one.stop()
 
 
-async def test_they_do_nothing_that_their_units_forbid(machine: Machine, running: list[Traced]) -> None:
-    demo = json.loads(await asyncio.to_thread(machine.run, "demo", "--json"))
-    async with caller(machine.url("8001"), demo) as api, receiving() as receiver:
-        await a_scan_is_answered_and_told_of(api, demo, receiver)
+async def test_they_do_nothing_that_their_units_forbid(systemd: SystemdRunner, running: list[Traced]) -> None:
+    demo = json.loads(await asyncio.to_thread(systemd.run, "demo", "--json"))
+    async with caller(systemd.url("8001"), demo) as api, receiving() as receiver:
+        await a_scan_is_answered_and_its_webhook_received(api, demo, receiver)
     async with httpx2.AsyncClient(follow_redirects=True) as people:
-        assert (await people.get(machine.url("8101") + "/studio")).status_code == 200
+        assert (await people.get(systemd.url("8101") + "/studio")).status_code == 200
     for one in running[1:]:
         assert await asyncio.to_thread(one.stop) == 0
     for one in running:
@@ -107,23 +108,23 @@ async def test_they_do_nothing_that_their_units_forbid(machine: Machine, running
 
 
 def allowed(unit: Unit) -> set[str]:
-    """The system calls that are left by the unit's filters, in their order; `@default` always is."""
+    """The system calls that the unit's filters leave, applied in their order. `@default` is always allowed."""
     groups = system_calls()
     left = set(groups["@default"])
-    for line in unit.said["SystemCallFilter"]:
+    for line in unit.values["SystemCallFilter"]:
         named = {call for name in line.removeprefix("~").split() for call in groups.get(name, {name})}
         left = left - named if line.startswith("~") else left | named
     return left
 
 
 def system_calls() -> dict[str, set[str]]:
-    """The groups of systemd, those inside others resolved."""
+    """The groups of systemd, with nested groups resolved."""
     command = ["systemd-analyze", "syscall-filter", "--no-pager"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    written = {part.split()[0]: part.splitlines()[1:] for part in text.split("\n\n") if part.startswith("@")}
+    groups = {part.split()[0]: part.splitlines()[1:] for part in text.split("\n\n") if part.startswith("@")}
 
     def resolved(name: str) -> set[str]:
-        lines = [line.strip() for line in written[name] if not line.strip().startswith("#")]
+        lines = [line.strip() for line in groups[name] if not line.strip().startswith("#")]
         return {call for line in lines for call in (resolved(line) if line.startswith("@") else {line})}
 
-    return {name: resolved(name) for name in written}
+    return {name: resolved(name) for name in groups}

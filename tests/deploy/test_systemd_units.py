@@ -1,4 +1,4 @@
-"""The units: accepted and thought safe by systemd's own tools, and run here as systemd would run them."""
+"""The units: accepted and rated safe by systemd's own tools, and run here as systemd would run them."""
 
 import shutil
 import socket
@@ -10,9 +10,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.deploy import units
-from tests.deploy.machine import Machine
-from tests.deploy.units import NAMES, SYSTEMD
+from tests.deploy import systemd_units
+from tests.deploy.systemd_runner import SystemdRunner
+from tests.deploy.systemd_units import NAMES, SYSTEMD
 
 # systemd's own scale, from 0 to 100. Most units that Debian installs are above 50.
 EXPOSURE = 15
@@ -25,7 +25,7 @@ needs_systemd = pytest.mark.skipif(ANALYZE is None, reason="needs systemd-analyz
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A root with our units beside Debian's, and a program at the place that they name."""
+    """A root with our units beside Debian's, and a program at the path that they name."""
     made = tmp_path_factory.mktemp("root")
     shutil.copytree("/lib/systemd/system", made / "usr/lib/systemd/system", symlinks=True)
     shutil.copytree(SYSTEMD, made / "etc/systemd/system")
@@ -42,8 +42,8 @@ def analyze(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @needs_systemd
 def test_systemd_understands_every_line(root: Path) -> None:
-    told = analyze(root, "verify", "--man=no", *INSTANCES)
-    assert (told.returncode, told.stderr) == (0, "")
+    result = analyze(root, "verify", "--man=no", *INSTANCES)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 @needs_systemd
@@ -55,20 +55,20 @@ def test_systemd_names_a_line_that_it_does_not_understand(root: Path) -> None:
 
 @needs_systemd
 @pytest.mark.parametrize("name", INSTANCES)
-def test_systemd_thinks_them_safe(root: Path, name: str) -> None:
-    told = analyze(root, "security", "--offline=true", f"--threshold={EXPOSURE}", name)
-    assert told.returncode == 0, told.stdout
+def test_systemd_rates_them_safe(root: Path, name: str) -> None:
+    result = analyze(root, "security", "--offline=true", f"--threshold={EXPOSURE}", name)
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.slow
-def test_each_unit_becomes_ready_and_ends_well(machine: Machine, systemd: socket.socket) -> None:
-    assert machine.start(units.read("gatepass-migrate.service")).wait(WITHIN) == 0
+def test_each_unit_becomes_ready_and_stops_cleanly(systemd: SystemdRunner, notify_socket: socket.socket) -> None:
+    assert systemd.start(systemd_units.read("gatepass-migrate.service")).wait(WITHIN) == 0
     for name, port in (("api", "8001"), ("studio", "8101"), ("worker", "9491")):
-        unit = units.read(f"gatepass-{name}@.service")
-        with machine.start(unit) as process:
+        unit = systemd_units.read(f"gatepass-{name}@.service")
+        with systemd.start(unit) as process:
             try:
-                assert systemd.recv(100) == b"READY=1"
-                becomes_ready(machine.url(port) + "/readyz")
+                assert notify_socket.recv(100) == b"READY=1"
+                becomes_ready(systemd.url(port) + "/readyz")
                 process.send_signal(SIGTERM)
                 assert process.wait(float(unit.one("TimeoutStopSec"))) == 0
             finally:

@@ -4,11 +4,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.page import ROOT
+from tests.markdown_page import ROOT
 
 
 def clone(folder: Path) -> None:
-    """The files that git would clone, as they are now."""
+    """The files that git would clone, in their present state."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.splitlines()

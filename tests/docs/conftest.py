@@ -1,4 +1,4 @@
-"""What a reader has: `gatepass dev` in a terminal, and in the folder beside it the keys and cards of a demo."""
+"""The setup of a reader: `gatepass dev` in a terminal, and a folder with the keys and cards of a demo."""
 
 import asyncio
 import json
@@ -14,19 +14,19 @@ from urllib.parse import urlsplit
 import pytest
 from pydantic import SecretStr
 
+from gatepass.base.encryption import new_key
 from gatepass.base.settings import Settings
-from gatepass.base.vault import new_key
-from gatepass.cli import demo
+from gatepass.cli.demo.build import build
 from gatepass.migrations import runner
 from tests.docs.clean_copy import clone
-from tests.docs.follow import PORTS, Reader
-from tests.docs.walks import need_the_service
-from tests.page import Page
+from tests.docs.page_list import need_the_service
+from tests.docs.page_runner import PORTS, Reader
+from tests.markdown_page import Page
 from tests.postgres import Cluster, free_port
-from tests.serving import launch_worker, serve
+from tests.processes import launch_worker, serve
 
 SERVICE_PORT, POSTGRES_PORT = "8000", "5432"
-# What `gatepass dev` writes. A page that does not read it says in words that its variables are set.
+# `gatepass dev` writes this file. A page that does not read it says in words that its variables are set.
 ENVIRONMENT = ".gatepass/dev.env"
 
 
@@ -38,8 +38,8 @@ class Stack:
     base_url: str
 
     def furnish(self, folder: Path) -> None:
-        """Keys, events and cards of new organizations, where `gatepass dev` leaves them."""
-        shown: dict[str, Any] = asdict(asyncio.run(demo.make(self.settings, reset=False)))
+        """Keys, events and cards of new organizations, in the files of `gatepass dev`."""
+        shown: dict[str, Any] = asdict(asyncio.run(build(self.settings, reset=False)))
         shown["base_url"] = self.base_url
         home = folder / ".gatepass"
         home.mkdir()
@@ -59,16 +59,16 @@ def stack(cluster: Cluster) -> Generator[Stack]:
         "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
     }
     with ExitStack() as started:
-        serving = serve(env, free_port())
-        started.callback(serving.stop)
+        server = serve(env, free_port())
+        started.callback(server.stop)
         started.callback(launch_worker(env).stop)
         settings = Settings(database_url=SecretStr(url), encryption_keys=[SecretStr(key)])
-        yield Stack(settings, serving.base_url)
+        yield Stack(settings, server.base_url)
 
 
 @pytest.fixture
 def reading(tmp_path: Path, request: pytest.FixtureRequest) -> Generator[Callable[[list[Page]], Reader]]:
-    """A reader in a folder that has what the pages ask for."""
+    """A reader in a folder with everything that the pages need."""
     with ExitStack() as opened:
 
         def read(walk: list[Page]) -> Reader:
@@ -97,7 +97,7 @@ def reading(tmp_path: Path, request: pytest.FixtureRequest) -> Generator[Callabl
 
 
 def surroundings(ports: dict[str, str]) -> dict[str, str]:
-    """A shell's variables, without those that would change what Gatepass does; `gatepass` is installed."""
+    """A shell's variables, without those that would change Gatepass; `gatepass` is installed."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GATEPASS_", "PYTEST_"))}
     programs = Path(sys.executable).parent
     return inherited | {

@@ -1,10 +1,10 @@
-"""Whether what a page shows is what was printed: word for word, but for ids, times, keys and secrets."""
+"""Compare the output that a page shows with the real one: word for word, except ids, times, keys and secrets."""
 
 import json
 import re
 from typing import Any
 
-# What is different at each run, in the order in which it is looked for. A sandbox id, all zeros, is always the same.
+# Values that differ at each run, in the order of the search. A sandbox id, all zeros, is always the same.
 CHANGING = [
     (re.compile(pattern), f"<{name}>")
     for name, pattern in {
@@ -30,14 +30,14 @@ GAP = "…"
 
 
 def settled(text: str) -> str:
-    """The text with a name in place of whatever changes."""
+    """The text with a name in place of each value that changes."""
     for pattern, name in CHANGING:
         text = pattern.sub(name, text)
     return text
 
 
 def alike(shown: str, printed: str) -> bool:
-    """Each line that is shown was printed, in this order. Only where it says … may others stand between."""
+    """Each line that is shown was printed, in this order. Other lines may come between only at a …."""
     rest = [line.rstrip() for line in settled(printed).strip().splitlines()]
     may_skip = False
     for line in (line.rstrip() for line in settled(shown).strip().splitlines()):
@@ -53,7 +53,7 @@ def alike(shown: str, printed: str) -> bool:
 
 
 def _same(shown: str, printed: str) -> bool:
-    """A line may end with …, and then so may what it says."""
+    """A line may end with …, which matches any rest."""
     head, gap, rest = shown.partition(GAP)
     return printed.startswith(head) and not rest if gap else shown == printed
 

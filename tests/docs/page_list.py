@@ -1,6 +1,6 @@
-"""Which pages are followed, and in which company."""
+"""The pages that are followed, in groups that share a terminal."""
 
-from tests.page import Page, pages
+from tests.markdown_page import Page, pages
 
 # The first page is followed in a clean copy, by test_first_webhook.py; the README's blocks are the first of it. The
 # SDK's own page is followed by tests/sdk, with nothing installed but the SDK.

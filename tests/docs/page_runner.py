@@ -1,4 +1,4 @@
-"""Following a page: each of its blocks is run, saved or compared, from the first to the last."""
+"""Follow a page: each of its blocks is run, saved or compared, from the first to the last."""
 
 import json
 import re
@@ -13,23 +13,23 @@ from typing import Any
 import yaml
 
 from gatepass.base.settings import Settings
-from tests.docs.likeness import alike, json_alike
+from tests.docs.output_matcher import alike, json_alike
 from tests.docs.terminal import Failed, Terminal
-from tests.page import Block, Page
+from tests.markdown_page import Block, Page
 from tests.postgres import free_port
 
-# Ports that pages name. A test takes others that are free, and what is printed is read with those of the page.
+# Ports that pages name. A test takes free ports instead, and the output is compared with those of the page.
 PORTS = ("8000", "9000", "9001", "9464", "9465")
 RUN = ("bash", "python")
 COMPARED: dict[str, Callable[[str, str], bool]] = {"json": json_alike, "text": alike}
-# What is saved under a name must be what it says it is. Programs are tried by running them.
+# A saved file must be of the type of its name. Programs are checked by running them.
 PARSED: dict[str, Callable[[str], Any]] = {
     "toml": tomllib.loads,
     "yaml": yaml.safe_load,
     "json": json.loads,
 }
 SAVED = ("ini", "python", "javascript", *PARSED)
-# A command that only reads: whoever is too early pastes it once more.
+# A command that only reads: if its output comes too early, it is run once more.
 READS = re.compile(r"curl\b(?!.* -[dXT]\b)", re.DOTALL)
 TOO_EARLY = 60.0
 A_MOMENT = 0.1
@@ -37,7 +37,7 @@ A_MOMENT = 0.1
 
 @dataclass
 class Reader:
-    """Somebody with a folder, a terminal, and one more for each thing that keeps running."""
+    """A reader with a folder, a terminal, and one more terminal for each command that keeps running."""
 
     folder: Path
     env: Mapping[str, str]
@@ -143,7 +143,7 @@ class Reader:
 
 
 def known_settings(text: str) -> None:
-    """A misspelt setting is not read, and nobody says so: a page must not have one."""
+    """A misspelt setting is ignored without an error, so a page must not have one."""
     names = [line.partition("=")[0] for line in text.splitlines() if line and not line.startswith("#")]
     ours = {f"GATEPASS_{name.upper()}" for name in Settings.model_fields}
     assert names, "no settings"

@@ -1,6 +1,6 @@
-"""A terminal: commands are pasted into one shell, Python into one interpreter, and what they print is read.
+"""A terminal: commands are pasted into one shell, Python into one interpreter, and their output is read.
 
-Whatever they leave running in the background goes when the terminal is closed.
+Everything that they leave in the background is killed when the terminal is closed.
 """
 
 import json
@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-# A busy machine needs this long for what takes an idle one two seconds.
+# Seconds on a busy machine; an idle one needs two.
 WITHIN = 90.0
 SHELL = ["bash", "--noprofile", "--norc"]
-# Names stay from one block to the next; so does what the shell has exported meanwhile.
+# Names stay from one block to the next, and so do the variables that the shell has exported.
 INTERPRETER = """
 import json, os, sys, traceback
 names = {"__name__": "__main__"}
@@ -37,11 +37,11 @@ for line in sys.stdin:
 
 
 class Failed(AssertionError):  # noqa: N818  it is the page that failed
-    """What was pasted did not end well."""
+    """A pasted command failed."""
 
 
 class Printed:
-    """What a process prints, while it prints it."""
+    """The output of a process, while it runs."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.text = ""
@@ -86,18 +86,18 @@ class Terminal:
         self.close()
 
     def close(self) -> None:
-        """End it, and all that was started in it."""
+        """End it, and everything that was started in it."""
         for process, printed in ((self._interpreter, self._interpreter_printed), (self._shell, self._printed)):
             if process is not None and printed is not None and process.returncode is None:
                 end(process)
                 printed.close()
 
     def paste(self, command: str) -> str:
-        """Run commands in the shell; all that they print. One that fails is an error, and ends nothing."""
+        """Run commands in the shell; their output. A command that fails is an error, and the shell goes on."""
         return self._run(f"source {self._saved(command)} </dev/null", command)
 
     def open(self, command: str) -> None:
-        """Run commands of which the last one stays, and does not come back to the prompt."""
+        """Run commands of which the last one keeps running."""
         self._say(self._shell, f"source {self._saved(command)} </dev/null")
 
     def python(self, code: str) -> str:
@@ -116,7 +116,7 @@ class Terminal:
         return self._until(mark, code)
 
     def since(self) -> str:
-        """All that was printed since the last block began, by what runs in the background too."""
+        """All output since the last block began, that of background processes included."""
         return "".join(
             line for line in self._last.text[self._began :].splitlines(keepends=True) if not line.startswith("--mark-")
         )
@@ -125,7 +125,7 @@ class Terminal:
         return self._last.wait_until(lambda _: holds(self.since()), within)
 
     def read_so_far(self) -> None:
-        """What was printed until now is known."""
+        """Skip the output until now."""
         self._began = len(self._last.text)
 
     def _saved(self, command: str) -> Path:
@@ -140,7 +140,7 @@ class Terminal:
         return self._until(mark, shown).removesuffix("\n")
 
     def _until(self, mark: str, shown: str) -> str:
-        """What is printed until the mark; the command failed if a 1 stands behind it."""
+        """The output until the mark; the command failed if a 1 follows it."""
         came = self._last.wait_until(lambda text: mark in text, WITHIN)
         printed = self._last.text[self._began :]
         if not came:
@@ -173,7 +173,7 @@ class Terminal:
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    """The process and all that it has started."""
+    """The process and everything that it has started."""
     assert process.stdin is not None
     process.stdin.close()
     for number, within in ((signal.SIGTERM, 20), (signal.SIGKILL, 5)):
@@ -186,7 +186,7 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def living(group: int) -> bool:
-    """Whether one of the group still runs. The dead may lie about for long, where nobody buries them."""
+    """Whether one of the group still runs. Zombies do not count: they may stay for long."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(FileNotFoundError, ProcessLookupError):
             state, _, its_group = stat.read_text().rpartition(")")[2].split()[:3]

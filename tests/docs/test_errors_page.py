@@ -1,10 +1,10 @@
-"""docs/guides/errors.md has a row for each code that a caller can meet, with its status."""
+"""docs/guides/errors.md has a row for each error code of the API, with its status."""
 
 import re
 
-from gatepass.api.errors import STATUS
+from gatepass.api.responses import STATUS
 from tests.contract.test_openapi import NOT_PUBLIC
-from tests.page import Page
+from tests.markdown_page import Page
 
 CODE_AND_STATUS = re.compile(r"^\| `(\w+)` \| (\d{3}) \|", re.MULTILINE)
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.docs.clean_copy import clone
 from tests.docs.conftest import surroundings
-from tests.docs.follow import PORTS, Reader
-from tests.page import Page
+from tests.docs.page_runner import PORTS, Reader
+from tests.markdown_page import Page
 from tests.postgres import free_port
 
 FIRST = Page.of("docs/README.md")
@@ -21,7 +21,7 @@ PROMISED_SECONDS = 120
 
 @pytest.fixture
 def laptop() -> Generator[Path]:
-    """A folder of its own: pytest closes its own to the user that PostgreSQL runs as, whenever it is started again."""
+    """A folder of its own, because the user that PostgreSQL runs as may not read the folders of pytest."""
     with TemporaryDirectory(prefix="gatepass-laptop-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -45,7 +45,7 @@ def test_the_last_thing_that_is_shown_is_a_verified_webhook() -> None:
 
 
 def test_the_readme_begins_as_the_first_page_does() -> None:
-    """So that it need not be followed too."""
+    """The blocks of the README are the first of this page, so they need not be followed too."""
     shown = [(block.language, block.note, block.text) for block in Page.of("README.md").blocks()]
     assert shown == [(block.language, block.note, block.text) for block in FIRST.blocks()][: len(shown)]
     assert shown[-1][0] == "json", "it ends with the answer to the first scan"

@@ -1,4 +1,4 @@
-"""Links lead somewhere: to a page, a heading of it, or a file. Those of docs/ stay there, as the site has no more."""
+"""Every link leads to a page, a heading or a file. Those of docs/ stay in docs/, because the site has nothing else."""
 
 import re
 from functools import cache
@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.page import ROOT, Page, pages
+from tests.markdown_page import ROOT, Page, pages
 
 OTHERS = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md", "gatepass/studio/README.md"]
 PAGES = {page.name: page for page in [*pages(), *map(Page.of, OTHERS)]}
@@ -15,12 +15,12 @@ DOCS = ROOT / "docs"
 
 @cache
 def anchors(page: Page) -> set[str]:
-    """As forges and the site make them of headings."""
+    """The anchors that forges and the site make from headings."""
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in page.headings()}
 
 
 def fault(page: Page, link: str) -> str | None:
-    """What is wrong with a link, if something is."""
+    """The fault of a link; None if it has none."""
     url = urlsplit(link)
     if url.scheme:
         return None if url.scheme == "https" else "not https"

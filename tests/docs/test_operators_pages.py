@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.docs.follow import Reader
-from tests.docs.walks import need_the_service, walks
-from tests.page import Page
+from tests.docs.page_list import need_the_service, walks
+from tests.docs.page_runner import Reader
+from tests.markdown_page import Page
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Every code block on every page is run against the real service, in the order in which it is read.
 
-How a block is taken is told by its language, its title and the comment before it; see `follow.py` and decision 14. A
-new page is found by itself, and a block that nobody knows how to run fails. The pages that bring a service of their own
+The language, title and preceding comment of a block say how it is run; see `page_runner.py` and decision 14. A
+new page is found by itself, and a block of an unknown kind fails. The pages that start a service of their own
 are in test_operators_pages.py, so that they can be followed at the same time.
 """
 
@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.docs.follow import Reader
-from tests.docs.walks import PAGES, need_the_service, walks
-from tests.page import Page
+from tests.docs.page_list import PAGES, need_the_service, walks
+from tests.docs.page_runner import Reader
+from tests.markdown_page import Page
 
 
 @pytest.mark.parametrize("walk", [walk for walk in walks() if need_the_service(walk)], ids=lambda walk: walk[0].name)

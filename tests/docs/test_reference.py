@@ -1,4 +1,4 @@
-"""The reference pages say what the code says, and what the service answers."""
+"""The reference pages agree with the code and with the answers of the service."""
 
 import json
 import os
@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.docs.follow import Reader
-from tests.page import Page
+from tests.docs.page_runner import Reader
+from tests.markdown_page import Page
 from tools.reference.api import ANSWERS
 from tools.reference.calls import CALLS
-from tools.reference.pages import DOCS, made, replaced
+from tools.reference.pages import DOCS, generated, replaced
 
-# Nobody should wonder whether it is one.
+# It must not look like a real secret.
 SECRET, EXAMPLE = re.compile(r"whsec_[\w+/=]+"), "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazNlbXBsZSE="
-MADE = made()
+MADE = generated()
 PAGE = Page.of("docs/reference/api.md")
 
 
@@ -28,7 +28,7 @@ def test_what_is_made_is_up_to_date(name: str) -> None:
 
 @pytest.mark.skipif("GATEPASS_RECORD" not in os.environ, reason="test_pages.py compares them")
 def test_record_the_answers(reading: Callable[[list[Page]], Reader]) -> None:
-    """For `make reference`: what the calls are answered, as it is printed on the page."""
+    """For `make reference`: the answers to the calls, in the form of the page."""
     reader = reading([PAGE])
     reader.terminal.paste(PAGE.blocks("bash")[0].text)
     answers: dict[str, Any] = {}

@@ -1,5 +1,6 @@
-"""The site: built with strict links, loads nothing from elsewhere, and has each page as Markdown too."""
+"""The site: built with strict links, loads nothing from other sites, and has each page as Markdown too."""
 
+import os
 import re
 import threading
 from collections.abc import Generator
@@ -9,10 +10,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.page import ROOT
+from tests.markdown_page import ROOT
 from tools import site
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 LISTED = re.compile(r"^- \[.+\]\((.+)\): (.+)$", re.MULTILINE)
 PAGES = ["", "concepts/", "guides/errors/", "guides/webhooks/", "reference/api/", "reference/sdk/", "studio/"]
 

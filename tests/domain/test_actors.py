@@ -1,17 +1,17 @@
-"""Actors of changes, in words."""
+"""Actors of the audit log by name."""
 
 from gatepass.base.ids import new_id
 from gatepass.domain import staff
-from gatepass.domain.actors import Actor, actors_named
-from tests import make
-from tests.make import House
+from gatepass.domain.actors import Actor, find_actors
+from tests import factory
+from tests.factory import Tenant
 
 
-async def test_people_and_keys_are_named_and_others_called_by_what_they_are(house: House) -> None:
-    key = await house.key()
-    other = await (await make.house(house.db)).key()
-    async with house.db.transaction() as tx:
-        person = await staff.enrol(tx, f"ada-{new_id()}@example.org", "Ada Byron", at=make.now())
+async def test_people_and_keys_are_named_and_others_called_by_what_they_are(tenant: Tenant) -> None:
+    key = await tenant.key()
+    other = await (await factory.tenant(tenant.db)).key()
+    async with tenant.db.transaction() as tx:
+        person = await staff.enrol(tx, f"ada-{new_id()}@example.org", "Ada Byron", at=factory.now())
         texts = [
             f"person {person.id}",
             f"key {key.id}",
@@ -21,7 +21,7 @@ async def test_people_and_keys_are_named_and_others_called_by_what_they_are(hous
             "key x",
             None,
         ]
-        named = await actors_named(tx, house.id, texts)
+        named = await find_actors(tx, tenant.id, texts)
     assert named[f"person {person.id}"] == Actor(f"person {person.id}", "Ada Byron", person.email)
     assert named[f"key {key.id}"].name == "API key test key"
     assert named[f"key {key.id}"].detail == f"…{key.text[-4:]}"
@@ -30,6 +30,6 @@ async def test_people_and_keys_are_named_and_others_called_by_what_they_are(hous
         assert named[text] == Actor(text, text), "another organization's, nobody's, or no id at all"
 
 
-async def test_nobody_is_asked_for_nobody(house: House) -> None:
-    async with house.db.reading() as tx:
-        assert await actors_named(tx, house.id, [None]) == {}
+async def test_nobody_is_asked_for_nobody(tenant: Tenant) -> None:
+    async with tenant.db.autocommit() as tx:
+        assert await find_actors(tx, tenant.id, [None]) == {}

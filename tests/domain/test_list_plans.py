@@ -1,7 +1,7 @@
-"""Lists of calls, changes, keys and holders read what they show and little more, at ten million rows of each.
+"""Lists of calls, audit entries, keys and holders read the rows that they show and little more, of ten million each.
 
-Some weeks of history are loaded, and the planner is told that there are ten million; then each statement is really
-run, by a plan that was made for any values.
+A few weeks of rows are loaded, and the planner's statistics are set to ten million; then each statement is executed
+with a generic plan.
 """
 
 from collections.abc import Generator
@@ -13,12 +13,12 @@ import psycopg
 import pytest
 
 from gatepass.base.database import Database
-from gatepass.domain import audit, changes, upkeep
-from gatepass.domain.cards import holders, signing
+from gatepass.domain import audit_log, maintenance, request_log
+from gatepass.domain.cards import holders, signing_keys
 from gatepass.domain.keys import listing
 from gatepass.migrations import runner
-from tests import make
-from tests.domain.test_plans import SCALE, Link, Plan, nodes
+from tests import factory
+from tests.domain.plans.explain import SCALE, Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run, scanned
 from tests.postgres import Cluster
 
@@ -26,7 +26,7 @@ ORGANIZATION: Final = "00000000-0000-0000-0000-000000000001"
 KEY: Final = "00000000-0000-0000-0000-0000000000e1"
 ROWS: Final = 30_000
 BELIEVED: Final = 10_000_000
-# Weeks of history, weeks ahead, and the default partition: a page looks into each of them once.
+# Past weeks, weeks ahead, and the default partition: a page reads each of them once.
 PARTITIONS: Final = 20
 LIMIT: Final = 51
 LOOKED: Final = 1_000
@@ -34,7 +34,7 @@ FIRST: Final = ("9999-12-31", UUID(int=2**128 - 1))
 EVER: Final = "1970-01-01"
 SCALED: Final = ("api_key", "card", "card_holder", "signing_key")
 
-# A third is of the organization that is asked about; of its calls one in a thousand is of the sandbox.
+# A third of the rows is of the organization in the tests; one in a thousand of its calls is of the sandbox.
 LOAD: Final = f"""
     INSERT INTO organization (id, name, created_at)
         SELECT lpad(to_hex(n), 32, '0')::uuid, 'Organization', now() FROM generate_series(1, 3) n;
@@ -42,10 +42,10 @@ LOAD: Final = f"""
         SELECT lpad(to_hex(1 + n % 3), 32, '0')::uuid AS organization_id, n,
                now() - ({ROWS} - n) * interval '80 seconds' AS at, md5(n::text)::uuid AS id
           FROM generate_series(1, {ROWS}) n;
-    INSERT INTO audit (organization_id, at, id, mode, key_id, method, path, status, duration_us)
+    INSERT INTO request_log (organization_id, at, id, mode, key_id, method, path, status, duration_us)
         SELECT organization_id, at, id, CASE WHEN n % 1000 = 0 THEN 'sandbox' ELSE 'live' END,
                CASE WHEN n % 2 = 0 THEN '{KEY}'::uuid ELSE gen_random_uuid() END, 'POST', '/scan', 200, 900 FROM share;
-    INSERT INTO change (organization_id, at, id, actor, subject, subject_id, action)
+    INSERT INTO audit_log (organization_id, at, id, actor, subject, subject_id, action)
         SELECT organization_id, at, id, 'actor ' || n % 100, 'card', md5((n % 2000)::text)::uuid, 'issued' FROM share;
     INSERT INTO api_key (organization_id, id, hash, mode, name, last_four, scopes, created_at, created_by)
         SELECT organization_id, id, sha256(n::text::bytea), CASE WHEN n % 2 = 0 THEN 'live' ELSE 'sandbox' END, 'key',
@@ -69,12 +69,14 @@ async def history(cluster: Cluster) -> str:
     runner.upgrade(url)
     database = Database(url, deadline=60)
     for weeks in range(5, -1, -1):
-        await upkeep.keep(database, at=make.now() - timedelta(weeks=weeks))
+        await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))
     await database.close()
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in LOAD.split(";\n"):
             connection.execute(statement.encode())
-        pieces = [name for table in ("audit", "change") for (name,) in connection.execute(PARTITIONS_OF, (table,))]
+        pieces = [
+            name for table in ("request_log", "audit_log") for (name,) in connection.execute(PARTITIONS_OF, (table,))
+        ]
         for table in (*SCALED, *pieces):
             rows = connection.execute("SELECT reltuples FROM pg_class WHERE oid = %s::regclass", (table,)).fetchall()
             if rows[0][0] > 0:
@@ -90,7 +92,7 @@ def link(history: str) -> Generator[Link]:
 
 
 def assert_little_is_read(plan: Plan, rows: int) -> None:
-    """By index alone, in its order, and no more than these rows and one of each partition."""
+    """Only by index, in its order, and at most these rows and one more of each partition."""
     assert scanned(plan) == []
     assert [node for node in nodes(plan) if node["Node Type"] == "Sort" and node["Actual Rows"] > rows] == []
     scans = [node for node in nodes(plan) if node.get("Index Name")]
@@ -99,7 +101,7 @@ def assert_little_is_read(plan: Plan, rows: int) -> None:
 
 
 def middle(link: Link) -> tuple[Any, UUID]:
-    find = b"SELECT at, id FROM audit WHERE organization_id = %s ORDER BY at OFFSET 5000 LIMIT 1"
+    find = b"SELECT at, id FROM request_log WHERE organization_id = %s ORDER BY at OFFSET 5000 LIMIT 1"
     row = link.execute(find, (ORGANIZATION,)).fetchone()
     assert row is not None
     return row[0], row[1]
@@ -115,70 +117,70 @@ EVERY: Final = (None, 0, 1000, None, None)
 
 def test_a_page_of_calls(link: Link, place: tuple[Any, UUID]) -> None:
     here = (ORGANIZATION, *place, EVER)
-    assert_little_is_read(run(link, audit.PAGE, *here, "live", *EVERY, LOOKED, LIMIT), LIMIT + 1)
+    assert_little_is_read(run(link, request_log.PAGE, *here, "live", *EVERY, LOOKED, LIMIT), LIMIT + 1)
 
 
 def test_a_page_of_calls_of_one_key(link: Link, place: tuple[Any, UUID]) -> None:
     here = (ORGANIZATION, *place, EVER)
-    plan = run(link, audit.PAGE, *here, "live", KEY, 0, 1000, None, None, LOOKED, LIMIT)
+    plan = run(link, request_log.PAGE, *here, "live", KEY, 0, 1000, None, None, LOOKED, LIMIT)
     assert_little_is_read(plan, 3 * LIMIT)
 
 
 def test_a_page_of_calls_that_hardly_any_fit(link: Link, place: tuple[Any, UUID]) -> None:
     here = (ORGANIZATION, *place, EVER)
     refused = (None, 400, 500, "sold_out", None)
-    assert_little_is_read(run(link, audit.PAGE, *here, "live", *refused, LOOKED, LIMIT), LOOKED)
-    assert_little_is_read(run(link, audit.PAGE, *here, "sandbox", *EVERY, LOOKED, LIMIT), LOOKED)
-    assert_little_is_read(run(link, audit.LAST_LOOKED_AT, *here, LOOKED - 1), LOOKED)
+    assert_little_is_read(run(link, request_log.PAGE, *here, "live", *refused, LOOKED, LIMIT), LOOKED)
+    assert_little_is_read(run(link, request_log.PAGE, *here, "sandbox", *EVERY, LOOKED, LIMIT), LOOKED)
+    assert_little_is_read(run(link, request_log.LAST_LOOKED_AT, *here, LOOKED - 1), LOOKED)
 
 
 def test_a_page_of_calls_of_an_hour_reads_that_hour(link: Link) -> None:
     at, id = middle(link)
-    plan = run(link, audit.PAGE, ORGANIZATION, at, id, at - timedelta(hours=1), "live", *EVERY, LOOKED, LIMIT)
+    plan = run(link, request_log.PAGE, ORGANIZATION, at, id, at - timedelta(hours=1), "live", *EVERY, LOOKED, LIMIT)
     assert_little_is_read(plan, 45)
     assert plan["Actual Rows"] > 10
 
 
 def test_one_call_by_its_id(link: Link) -> None:
     at, id = middle(link)
-    plan = run(link, audit.FIND, ORGANIZATION, at - audit.SKEW, at + audit.SKEW, id)
+    plan = run(link, request_log.FIND, ORGANIZATION, at - request_log.SKEW, at + request_log.SKEW, id)
     assert_little_is_read(plan, 1)
     assert plan["Actual Rows"] == 1
 
 
 def test_where_a_key_is_used_from_and_for_what(link: Link) -> None:
-    assert_little_is_read(run(link, audit.USED_FOR, ORGANIZATION, EVER, KEY, LOOKED), LOOKED)
-    assert_little_is_read(run(link, audit.USED_FROM, ORGANIZATION, EVER, KEY, LOOKED, 10), LOOKED)
+    assert_little_is_read(run(link, request_log.USED_FOR, ORGANIZATION, EVER, KEY, LOOKED), LOOKED)
+    assert_little_is_read(run(link, request_log.USED_FROM, ORGANIZATION, EVER, KEY, LOOKED, 10), LOOKED)
 
 
 def test_a_page_of_changes(link: Link, place: tuple[Any, UUID]) -> None:
     here = (ORGANIZATION, *place, EVER)
-    assert_little_is_read(run(link, changes.PAGE, *here, None, None, None, LOOKED, LIMIT), LIMIT + 1)
-    assert_little_is_read(run(link, changes.PAGE, *here, "event", None, None, LOOKED, LIMIT), LOOKED)
-    assert_little_is_read(run(link, changes.LAST, *here, LOOKED - 1), LOOKED)
+    assert_little_is_read(run(link, audit_log.PAGE, *here, None, None, None, LOOKED, LIMIT), LIMIT + 1)
+    assert_little_is_read(run(link, audit_log.PAGE, *here, "event", None, None, LOOKED, LIMIT), LOOKED)
+    assert_little_is_read(run(link, audit_log.LAST, *here, LOOKED - 1), LOOKED)
 
 
 def test_a_page_of_changes_by_one_actor(link: Link, place: tuple[Any, UUID]) -> None:
     here, actor = (ORGANIZATION, *place, EVER), "actor 3"
-    assert_little_is_read(run(link, changes.PAGE_OF_ACTOR, *here, None, None, actor, LOOKED, LIMIT, actor), LIMIT + 1)
-    assert_little_is_read(run(link, changes.LAST_OF_ACTOR, *here, 10, actor), LIMIT)
+    assert_little_is_read(run(link, audit_log.PAGE_OF_ACTOR, *here, None, None, actor, LOOKED, LIMIT, actor), LIMIT + 1)
+    assert_little_is_read(run(link, audit_log.LAST_OF_ACTOR, *here, 10, actor), LIMIT)
 
 
 def test_a_page_of_changes_of_one_thing(link: Link) -> None:
     here, card = (ORGANIZATION, *FIRST, EVER), middle_subject(link)
-    assert_little_is_read(run(link, changes.PAGE_OF_SUBJECT, *here, None, None, None, LOOKED, LIMIT, card), LIMIT)
-    assert_little_is_read(run(link, changes.LAST_OF_SUBJECT, *here, 2, card), LIMIT)
+    assert_little_is_read(run(link, audit_log.PAGE_OF_SUBJECT, *here, None, None, None, LOOKED, LIMIT, card), LIMIT)
+    assert_little_is_read(run(link, audit_log.LAST_OF_SUBJECT, *here, 2, card), LIMIT)
 
 
 def middle_subject(link: Link) -> UUID:
-    find = b"SELECT subject_id FROM change WHERE organization_id = %s ORDER BY at OFFSET 5000 LIMIT 1"
+    find = b"SELECT subject_id FROM audit_log WHERE organization_id = %s ORDER BY at OFFSET 5000 LIMIT 1"
     return link.execute(find, (ORGANIZATION,)).fetchall()[0][0]
 
 
 @pytest.mark.parametrize(("shown", "rows"), [("all", LIMIT), ("usable", LIMIT), ("ended", LOOKED), ("unused", LOOKED)])
 def test_a_page_of_keys(link: Link, place: tuple[Any, UUID], shown: str, rows: int) -> None:
     here = (ORGANIZATION, "live", *place)
-    times = (make.now(), make.now() - listing.UNUSED)
+    times = (factory.now(), factory.now() - listing.UNUSED)
     assert_little_is_read(run(link, listing.PAGE, *here, shown, *times, LOOKED, LIMIT), rows)
     assert_little_is_read(run(link, listing.LAST_LOOKED_AT, *here, LOOKED - 1), LOOKED)
 
@@ -198,15 +200,15 @@ def test_holders_by_number_and_by_address(link: Link) -> None:
 
 
 def test_the_signing_keys(link: Link) -> None:
-    assert_little_is_read(run(link, signing.SHOWN, ORGANIZATION, 200), 10)
+    assert_little_is_read(run(link, signing_keys.SHOWN, ORGANIZATION, 200), 10)
 
 
-@pytest.mark.parametrize("index", ["api_key_list", "change_of_actor", "card_holder_email"])
+@pytest.mark.parametrize("index", ["api_key_list", "audit_log_of_actor", "card_holder_email"])
 def test_a_lost_index_is_noticed(history: str, index: str) -> None:
-    """That these tests would notice. The connection is ended, so that the index is back for the others."""
+    """These tests fail without the index. The transaction is rolled back, so that the others have it again."""
     checks = {
         "api_key_list": lambda link: test_a_page_of_keys(link, FIRST, "all", LIMIT),
-        "change_of_actor": lambda link: test_a_page_of_changes_by_one_actor(link, FIRST),
+        "audit_log_of_actor": lambda link: test_a_page_of_changes_by_one_actor(link, FIRST),
         "card_holder_email": test_holders_by_number_and_by_address,
     }
     with psycopg.connect(history) as connection:

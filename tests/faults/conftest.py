@@ -1,13 +1,13 @@
-"""Two real processes on the one test database; they share nothing else."""
+"""Two real processes on the same test database; they share nothing else."""
 
 from collections.abc import Generator
 
 import pytest
 
 from tests.postgres import free_port
-from tests.serving import Serving, launch, wait_until_ready
+from tests.processes import GatepassProcess, launch, wait_until_ready
 
-Pair = tuple[Serving, Serving]
+Pair = tuple[GatepassProcess, GatepassProcess]
 
 
 def launch_pair(environment: dict[str, str]) -> Pair:
@@ -15,11 +15,11 @@ def launch_pair(environment: dict[str, str]) -> Pair:
     environment = {**environment, "GATEPASS_DATABASE_CONNECTIONS": "12"}
     pair = launch(environment, free_port()), launch(environment, free_port())
     try:
-        for serving in pair:
-            wait_until_ready(serving)
+        for server in pair:
+            wait_until_ready(server)
     except BaseException:
-        for serving in pair:
-            serving.kill()
+        for server in pair:
+            server.kill()
         raise
     return pair
 
@@ -28,5 +28,5 @@ def launch_pair(environment: dict[str, str]) -> Pair:
 def pair(settings_env: dict[str, str]) -> Generator[Pair]:
     started = launch_pair(settings_env)
     yield started
-    for serving in started:
-        serving.stop()
+    for server in started:
+        server.stop()

@@ -1,4 +1,4 @@
-"""Gates for the fault tests: they scan through real processes, and the database is asked what came of it."""
+"""Gates for the fault tests: they scan through real processes, and read the result from the database."""
 
 import asyncio
 from collections import Counter
@@ -11,49 +11,49 @@ from uuid import UUID
 import httpx2
 
 from gatepass.domain import tickets
-from tests import make
-from tests.faults.wire import Answer
-from tests.make import House
-from tests.serving import Serving
+from tests import factory
+from tests.factory import Tenant
+from tests.faults.http_client import Answer
+from tests.processes import GatepassProcess
 
 
-async def load(house: House, count: int) -> list[str]:
-    """The numbers of as many cards, each with an unused ticket."""
-    async with house.db.transaction() as tx:
+async def load(tenant: Tenant, count: int) -> list[str]:
+    """The numbers of `count` new cards, each with an unused ticket."""
+    async with tenant.db.transaction() as tx:
         made = await tickets.load(
             tx,
-            house.id,
-            house.event_id,
-            [house.category_id],
+            tenant.id,
+            tenant.event_id,
+            [tenant.category_id],
             count,
-            prefix=house.organization.card_prefix,
-            at=make.now(),
+            prefix=tenant.organization.card_prefix,
+            at=factory.now(),
         )
     return [one.card_number for one in made]
 
 
 async def scan(
     client: httpx2.AsyncClient,
-    house: House,
+    tenant: Tenant,
     shown: Mapping[str, str],
     *,
     gate: str | None = None,
-    retry_key: str | None = None,
+    idempotency_key: str | None = None,
 ) -> httpx2.Response:
     """Show a card (`{"card_number": …}` or `{"token": …}`) at a gate."""
-    headers = {"Idempotency-Key": retry_key} if retry_key else {}
-    return await client.post("/scan", json=scan_body(house, shown, gate), headers=headers)
+    headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+    return await client.post("/scan", json=scan_body(tenant, shown, gate), headers=headers)
 
 
-def scan_body(house: House, shown: Mapping[str, str], gate: str | None) -> dict[str, Any]:
-    return {"event_id": str(house.event_id), "gate": gate, "scanner_id": gate and f"scanner of {gate}", **shown}
+def scan_body(tenant: Tenant, shown: Mapping[str, str], gate: str | None) -> dict[str, Any]:
+    return {"event_id": str(tenant.event_id), "gate": gate, "scanner_id": gate and f"scanner of {gate}", **shown}
 
 
-def by(way: str, house: House, number: str) -> dict[str, str]:
-    """How a card is shown: typed in, or by its token."""
+def shown_card(way: str, tenant: Tenant, number: str) -> dict[str, str]:
+    """The part of the body that names the card: its number, or a token."""
     if way == "card_number":
         return {"card_number": number}
-    return {"token": house.sign(number, make.now().replace(year=make.now().year + 1))}
+    return {"token": tenant.sign(number, factory.now().replace(year=factory.now().year + 1))}
 
 
 def request_id(answer: httpx2.Response | Answer) -> UUID:
@@ -64,14 +64,16 @@ def is_replayed(answer: httpx2.Response | Answer) -> bool:
     return answer.headers.get("Idempotent-Replayed") == "true"
 
 
-def client_of(serving: Serving, key: str, *, address: str = "127.0.0.1", connections: int = 250) -> httpx2.AsyncClient:
-    """A client with room for everyone at once, calling from this address of the loopback."""
+def client_of(
+    server: GatepassProcess, key: str, *, address: str = "127.0.0.1", connections: int = 250
+) -> httpx2.AsyncClient:
+    """A client with a connection for every gate, which calls from this loopback address."""
     limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
-    return serving.client(key, transport=httpx2.AsyncHTTPTransport(local_address=address, limits=limits))
+    return server.client(key, transport=httpx2.AsyncHTTPTransport(local_address=address, limits=limits))
 
 
 async def wait_for(condition: Callable[[], Awaitable[bool]], *, within: float = 10.0) -> None:
-    """Ask again until it holds; there is no telling how long a process takes."""
+    """Poll until the condition holds."""
     async with asyncio.timeout(within):
         while not await condition():  # noqa: ASYNC110  it is another process that we wait for
             await asyncio.sleep(0.002)
@@ -79,7 +81,7 @@ async def wait_for(condition: Callable[[], Awaitable[bool]], *, within: float = 
 
 @dataclass(frozen=True)
 class Ticket:
-    """What the database says of one ticket."""
+    """The row of one ticket."""
 
     id: UUID
     card_number: str
@@ -89,31 +91,31 @@ class Ticket:
 
 
 @dataclass
-class Books:
-    """Everything that the database holds of an organization's scans."""
+class DatabaseState:
+    """All rows that an organization's scans have written."""
 
     tickets: dict[str, Ticket]
     scans: dict[UUID, tuple[str, str]]
-    audit: dict[UUID, int]
-    remembered: Counter[UUID]
+    request_log: dict[UUID, int]
+    stored_answers: Counter[UUID]
 
     def verdicts(self, number: str) -> Counter[str]:
         return Counter(verdict for card, verdict in self.scans.values() if card == number)
 
 
-async def books(house: House) -> Books:
-    async with house.db.reading() as tx:
-        found = await tx.all(Ticket, TICKETS, house.id)
-        scans = await tx.rows("SELECT id, card_number, verdict FROM scan WHERE organization_id = $1", house.id)
-        audit = await tx.rows("SELECT id, status FROM audit WHERE organization_id = $1", house.id)
-        kept = await tx.rows("SELECT ticket_id FROM idempotency WHERE organization_id = $1", house.id)
+async def database_state(tenant: Tenant) -> DatabaseState:
+    async with tenant.db.autocommit() as tx:
+        found = await tx.all(Ticket, TICKETS, tenant.id)
+        scans = await tx.rows("SELECT id, card_number, verdict FROM scan WHERE organization_id = $1", tenant.id)
+        request_log = await tx.rows("SELECT id, status FROM request_log WHERE organization_id = $1", tenant.id)
+        stored = await tx.rows("SELECT ticket_id FROM idempotency WHERE organization_id = $1", tenant.id)
     assert len({row["id"] for row in scans}) == len(scans), "two scan rows for one request"
-    assert len({row["id"] for row in audit}) == len(audit), "two audit rows for one request"
-    return Books(
+    assert len({row["id"] for row in request_log}) == len(request_log), "two rows of the request log for one request"
+    return DatabaseState(
         tickets={ticket.card_number: ticket for ticket in found},
         scans={row["id"]: (row["card_number"], row["verdict"]) for row in scans},
-        audit={row["id"]: row["status"] for row in audit},
-        remembered=Counter(row["ticket_id"] for row in kept),
+        request_log={row["id"]: row["status"] for row in request_log},
+        stored_answers=Counter(row["ticket_id"] for row in stored),
     )
 
 

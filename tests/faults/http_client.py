@@ -1,4 +1,4 @@
-"""A bare HTTP client: connections are open beforehand and bytes leave in one breath, so that scans really meet."""
+"""A minimal HTTP client: connections are open beforehand and a request is one write, so that scans really race."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 
 from gatepass.base.settings import BASE_PATH
-from tests.serving import Serving
+from tests.processes import GatepassProcess
 
 
 @dataclass(frozen=True)
@@ -24,19 +24,19 @@ class Answer:
 
 
 @dataclass
-class Line:
+class Connection:
     """One open connection to a process. A request is written now and its answer read later."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     key: str
 
-    def send(self, body: Mapping[str, Any], retry_key: str | None = None) -> None:
+    def send(self, body: Mapping[str, Any], idempotency_key: str | None = None) -> None:
         raw = json.dumps(body).encode()
-        retry = f"Idempotency-Key: {retry_key}\r\n" if retry_key else ""
+        key_header = f"Idempotency-Key: {idempotency_key}\r\n" if idempotency_key else ""
         head = (
             f"POST {BASE_PATH}/scan HTTP/1.1\r\nHost: gatepass.test\r\nAuthorization: Bearer {self.key}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n{retry}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n{key_header}\r\n"
         )
         self.writer.write(head.encode() + raw)
 
@@ -50,14 +50,14 @@ class Line:
 
 
 @contextlib.asynccontextmanager
-async def lines(servings: tuple[Serving, ...], key: str, count: int) -> AsyncGenerator[list[Line]]:
+async def connections(servers: tuple[GatepassProcess, ...], key: str, count: int) -> AsyncGenerator[list[Connection]]:
     """`count` open connections, to each process in turn."""
-    ports = [servings[n % len(servings)].port for n in range(count)]
-    opened = [Line(*await asyncio.open_connection("127.0.0.1", port), key) for port in ports]
+    ports = [servers[n % len(servers)].port for n in range(count)]
+    opened = [Connection(*await asyncio.open_connection("127.0.0.1", port), key) for port in ports]
     try:
         yield opened
     finally:
-        for line in opened:
-            line.writer.close()
+        for connection in opened:
+            connection.writer.close()
             with contextlib.suppress(ConnectionError):
-                await line.writer.wait_closed()
+                await connection.writer.wait_closed()

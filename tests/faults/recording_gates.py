@@ -1,4 +1,4 @@
-"""Gates that write down all that they ask and are told, and the tables that it has to agree with."""
+"""Gates that record every request and answer, and the tables that must agree with them."""
 
 import asyncio
 import time
@@ -11,133 +11,157 @@ from typing import Any
 from gatepass.base.database import Tx
 from gatepass.domain.keys import Mode
 from gatepass.domain.tickets import activation
-from tests import make
+from tests import factory
+from tests.factory import Tenant
 from tests.faults.gates import is_replayed, load, request_id
-from tests.faults.records import ACTIVATED, REUSED, UNKNOWN, USED, Asked, Place, Request, Scan, Tables, Ticket, Told
-from tests.faults.wire import Line
-from tests.make import House
-from tests.serving import Serving
+from tests.faults.http_client import Connection
+from tests.faults.records import (
+    ACTIVATED,
+    REUSED,
+    UNKNOWN,
+    USED,
+    Exchange,
+    Scan,
+    ScanAnswer,
+    ScanRequest,
+    Tables,
+    Ticket,
+    TicketKey,
+)
+from tests.processes import GatepassProcess
 
-# Far past every deadline of the service: who is not answered by then is not answered at all.
+# Far past every deadline of the service: a request without an answer by then gets none.
 ANSWERED_WITHIN = 30.0
 LOST = (asyncio.IncompleteReadError, ConnectionError, TimeoutError)
 
 
 @dataclass
 class Venue:
-    """A house with a key that nothing limits, and cards that each have an unused ticket."""
+    """An organization with a key without a rate limit, and cards that each have an unused ticket."""
 
-    house: House
+    tenant: Tenant
     key: str
     numbers: list[str]
     tokens_until: datetime
     tokens: dict[str, str] = field(default_factory=dict[str, str])
 
-    def place(self, number: str) -> Place:
-        return self.house.id, self.house.event_id, number
+    def ticket_key(self, number: str) -> TicketKey:
+        return self.tenant.id, self.tenant.event_id, number
 
-    def body(self, asked: Asked) -> dict[str, Any]:
-        number = asked.place[2]
-        shown = number if asked.way == "card_number" else self._token(number)
-        return {"event_id": str(asked.place[1]), "gate": asked.gate, "scanner_id": asked.scanner, asked.way: shown}
+    def body(self, request: ScanRequest) -> dict[str, Any]:
+        number = request.ticket_key[2]
+        shown = number if request.way == "card_number" else self._token(number)
+        return {
+            "event_id": str(request.ticket_key[1]),
+            "gate": request.gate,
+            "scanner_id": request.scanner,
+            request.way: shown,
+        }
 
     def _token(self, number: str) -> str:
         if number not in self.tokens:
-            self.tokens[number] = self.house.sign(number, self.tokens_until)
+            self.tokens[number] = self.tenant.sign(number, self.tokens_until)
         return self.tokens[number]
 
 
-async def open_venue(house: House, tickets: int) -> Venue:
-    key = await house.key(rate=1_000_000)
-    return Venue(house, key.text, await load(house, tickets), make.now() + timedelta(days=1))
+async def open_venue(tenant: Tenant, tickets: int) -> Venue:
+    key = await tenant.key(rate=1_000_000)
+    return Venue(tenant, key.text, await load(tenant, tickets), factory.now() + timedelta(days=1))
 
 
 @dataclass
 class Recorder:
-    """All that was asked. A process whose number is in `killed` may leave us without an answer."""
+    """Every exchange. A process whose number is in `killed` may leave a request without an answer."""
 
-    requests: list[Request] = field(default_factory=list[Request])
+    exchanges: list[Exchange] = field(default_factory=list[Exchange])
     killed: set[int] = field(default_factory=set[int])
 
-    async def scan(self, line: Line, venue: Venue, asked: Asked, process: int) -> Request:
-        line.key = venue.key
+    async def scan(self, connection: Connection, venue: Venue, request: ScanRequest, process: int) -> Exchange:
+        connection.key = venue.key
         started = time.monotonic()
         try:
-            line.send(venue.body(asked), asked.retry_key)
+            connection.send(venue.body(request), request.idempotency_key)
             async with asyncio.timeout(ANSWERED_WITHIN):
-                answer = await line.answer()
+                raw = await connection.answer()
         except LOST:
-            told = None
+            answer = None
         else:
-            told = Told(request_id(answer), answer.status_code, answer.content, is_replayed(answer))
-        one = Request(asked, started, time.monotonic(), told, process, excused=process in self.killed)
-        self.requests.append(one)
+            answer = ScanAnswer(request_id(raw), raw.status_code, raw.content, is_replayed(raw))
+        one = Exchange(request, started, time.monotonic(), answer, process, excused=process in self.killed)
+        self.exchanges.append(one)
         return one
 
-    def tally(self) -> str:
-        told = [one.told for one in self.requests if one.told is not None]
-        verdicts = Counter(one.verdict for one in told if not one.replayed)
+    def summary(self) -> str:
+        answers = [one.answer for one in self.exchanges if one.answer is not None]
+        verdicts = Counter(one.verdict for one in answers if not one.replayed)
         counts = {
-            "requests": len(self.requests),
+            "requests": len(self.exchanges),
             "activations": verdicts[ACTIVATED],
             "conflicts": verdicts[USED],
-            "replays": sum(one.replayed for one in told),
+            "replays": sum(one.replayed for one in answers),
             "keys reused": verdicts[REUSED],
-            "told to try again": sum(one.status == UNKNOWN for one in told),
-            "not answered": len(self.requests) - len(told),
+            "answered 503": sum(one.status == UNKNOWN for one in answers),
+            "not answered": len(self.exchanges) - len(answers),
         }
         return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
-async def connect(serving: Serving, venue: Venue) -> Line:
-    return Line(*await asyncio.open_connection("127.0.0.1", serving.port), venue.key)
+async def connect(server: GatepassProcess, venue: Venue) -> Connection:
+    return Connection(*await asyncio.open_connection("127.0.0.1", server.port), venue.key)
 
 
-async def tables(venues: Sequence[Venue], requests: Sequence[Request]) -> Tables:
-    """What the database holds of these houses."""
-    # Retry keys are kept as digests; one that nobody sent keeps its digest for a name.
-    names = {activation._digest(Mode.LIVE, key): key for key in {one.asked.retry_key for one in requests} if key}
+async def tables(venues: Sequence[Venue], exchanges: Sequence[Exchange]) -> Tables:
+    """The rows of these organizations."""
+    # Idempotency keys are stored as digests; a key that no gate has sent is named by its digest.
+    names = {
+        activation._digest(Mode.LIVE, key): key for key in {one.request.idempotency_key for one in exchanges} if key
+    }
     found = Tables({}, [], [], [])
     for venue in venues:
-        house = venue.house
-        async with house.db.reading() as tx:
-            found.tickets = {**found.tickets, **await _tickets(tx, house)}
-            found.scans = [*found.scans, *await _scans(tx, house)]
-            kept = await tx.rows("SELECT retry_key, verdict FROM idempotency WHERE organization_id = $1", house.id)
-            audit = await tx.rows(
-                "SELECT id, status FROM audit WHERE organization_id = $1 AND path = '/scan'", house.id
+        tenant = venue.tenant
+        async with tenant.db.autocommit() as tx:
+            found.tickets = {**found.tickets, **await _tickets(tx, tenant)}
+            found.scans = [*found.scans, *await _scans(tx, tenant)]
+            stored = await tx.rows(
+                "SELECT idempotency_key, verdict FROM idempotency WHERE organization_id = $1", tenant.id
             )
-        found.kept = [
-            *found.kept,
-            *(((house.id, names.get(row["retry_key"], str(row["retry_key"]))), row["verdict"]) for row in kept),
+            logged = await tx.rows(
+                "SELECT id, status FROM request_log WHERE organization_id = $1 AND path = '/scan'", tenant.id
+            )
+        found.stored = [
+            *found.stored,
+            *(
+                ((tenant.id, names.get(row["idempotency_key"], str(row["idempotency_key"]))), row["verdict"])
+                for row in stored
+            ),
         ]
-        found.audit = [*found.audit, *((row["id"], row["status"]) for row in audit)]
+        found.request_log = [*found.request_log, *((row["id"], row["status"]) for row in logged)]
     return found
 
 
-async def _tickets(tx: Tx, house: House) -> dict[Place, Ticket]:
+async def _tickets(tx: Tx, tenant: Tenant) -> dict[TicketKey, Ticket]:
     return {
-        (house.id, row["event_id"], row["number"]): Ticket(
+        (tenant.id, row["event_id"], row["number"]): Ticket(
             row["id"],
             row["activated_at"],
             row["activated_by"],
             row["activated_gate"],
             row["activated_scanner_id"],
         )
-        for row in await tx.rows(TICKETS, house.id)
+        for row in await tx.rows(TICKETS, tenant.id)
     }
 
 
-async def _scans(tx: Tx, house: House) -> list[Scan]:
+async def _scans(tx: Tx, tenant: Tenant) -> list[Scan]:
     return [
         Scan(
             row["id"],
-            (house.id, row["event_id"], row["card_number"]),
+            (tenant.id, row["event_id"], row["card_number"]),
             row["verdict"],
             row["gate"],
             row["scanner_id"],
         )
-        for row in await tx.rows(SCANS, house.id)
+        for row in await tx.rows(SCANS, tenant.id)
     ]
 
 

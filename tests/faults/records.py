@@ -1,4 +1,4 @@
-"""Records of a run: what the gates asked and were told, and what the database holds in the end."""
+"""Records of a run: the scans of the gates, their answers, and the rows in the database at the end."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,38 +8,38 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-# Organization, event, number of the card: at most one ticket that can be used.
-Place = tuple[UUID, UUID, str]
-RetryKey = tuple[UUID, str]
-# A card at a gate and a scanner: what a row of `scan` knows of a request.
-Name = tuple[Place, str | None, str | None]
+# Organization, event, card number: at most one ticket that can be used.
+TicketKey = tuple[UUID, UUID, str]
+IdempotencyKey = tuple[UUID, str]
+# A card at a gate and a scanner: the columns of `scan` that identify a request.
+Name = tuple[TicketKey, str | None, str | None]
 
 ACTIVATED, USED, REUSED = "activated", "already_activated", "idempotency_key_reused"
 UNKNOWN = 503
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a gate asks for. A retry asks the same again; another body under the same key is not equal."""
+class ScanRequest:
+    """One scan as a gate sends it. A retry is equal; another body under the same key is not."""
 
-    place: Place
+    ticket_key: TicketKey
     gate: str
     scanner: str
-    retry_key: str | None = None
+    idempotency_key: str | None = None
     way: str = "card_number"
 
     @property
-    def key(self) -> RetryKey | None:
-        return None if self.retry_key is None else (self.place[0], self.retry_key)
+    def key(self) -> IdempotencyKey | None:
+        return None if self.idempotency_key is None else (self.ticket_key[0], self.idempotency_key)
 
     @property
     def name(self) -> Name:
-        return self.place, self.gate, self.scanner
+        return self.ticket_key, self.gate, self.scanner
 
 
 @dataclass(frozen=True)
-class Told:
-    request: UUID
+class ScanAnswer:
+    request_id: UUID
     status: int
     body: bytes
     replayed: bool = False
@@ -57,18 +57,21 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One request, by the clock of the gates. `told` is None if no answer came; `excused`, if that was our doing."""
+class Exchange:
+    """A request and its answer, timed by the clock of the gates.
 
-    asked: Asked
+    `answer` is None if none came; `excused` says that we had killed the process.
+    """
+
+    request: ScanRequest
     started: float
     ended: float
-    told: Told | None
+    answer: ScanAnswer | None
     process: int = 0
     excused: bool = False
 
     def is_definite(self) -> bool:
-        return self.told is not None and self.told.is_definite()
+        return self.answer is not None and self.answer.is_definite()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +86,19 @@ class Ticket:
 @dataclass(frozen=True, slots=True)
 class Scan:
     id: UUID
-    place: Place
+    ticket_key: TicketKey
     verdict: str
     gate: str | None
     scanner: str | None
 
     @property
     def name(self) -> Name:
-        return self.place, self.gate, self.scanner
+        return self.ticket_key, self.gate, self.scanner
 
 
 @dataclass
 class Tables:
-    tickets: Mapping[Place, Ticket]
+    tickets: Mapping[TicketKey, Ticket]
     scans: Sequence[Scan]
-    kept: Sequence[tuple[RetryKey, str]]
-    audit: Sequence[tuple[UUID, int]]
+    stored: Sequence[tuple[IdempotencyKey, str]]
+    request_log: Sequence[tuple[UUID, int]]

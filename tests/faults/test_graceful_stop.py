@@ -1,4 +1,4 @@
-"""A process is told to stop while it is busy. What was sent to it before is answered, then it goes, in bounded time."""
+"""A busy process gets SIGTERM. It answers every request sent before, then ends within 10 seconds."""
 
 import asyncio
 import itertools
@@ -7,20 +7,20 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from tests.factory import Tenant
 from tests.faults.gates import wait_for
-from tests.faults.history import faults
-from tests.faults.recorder import Recorder, Venue, open_venue, tables
-from tests.faults.records import Asked
-from tests.faults.wire import Line, lines
-from tests.make import House
+from tests.faults.history_checker import faults
+from tests.faults.http_client import Connection, connections
+from tests.faults.recording_gates import Recorder, Venue, open_venue, tables
+from tests.faults.records import ScanRequest
 from tests.postgres import free_port
-from tests.serving import Serving, serve
+from tests.processes import GatepassProcess, serve
 
 pytestmark = pytest.mark.slow
 
 GATES = 64
 TICKETS = 5_000
-# It is told to stop when it has answered this often.
+# SIGTERM comes after this many answers.
 MOMENTS = (1_000, 1_500, 2_000)
 ENDS_WITHIN = 10.0
 HOLD = "LOCK TABLE idempotency_generation IN ACCESS EXCLUSIVE MODE"
@@ -28,84 +28,84 @@ HELD = "SELECT count(*) FROM pg_locks WHERE relation = 'idempotency_generation':
 
 
 @pytest.fixture
-async def serving(settings_env: dict[str, str]) -> AsyncGenerator[Serving]:
+async def server(settings_env: dict[str, str]) -> AsyncGenerator[GatepassProcess]:
     started = await asyncio.to_thread(serve, {**settings_env, "GATEPASS_LOG_LEVEL": "warning"}, free_port())
     yield started
     started.kill()
 
 
-def ask(venue: Venue, n: int) -> Asked:
+def request_of(venue: Venue, n: int) -> ScanRequest:
     """Each card comes twice, so that the second is refused."""
-    return Asked(venue.place(venue.numbers[n // 2]), "gate", f"scanner of {n}", f"retry of {n}")
+    return ScanRequest(venue.ticket_key(venue.numbers[n // 2]), "gate", f"scanner of {n}", f"retry of {n}")
 
 
-async def refuses_connections(serving: Serving) -> bool:
+async def refuses_connections(server: GatepassProcess) -> bool:
     try:
-        _, writer = await asyncio.open_connection("127.0.0.1", serving.port)
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
     except ConnectionRefusedError:
         return True
     writer.close()
     return False
 
 
-async def ended(serving: Serving) -> int:
-    return await asyncio.to_thread(serving.process.wait, ENDS_WITHIN)
+async def ended(server: GatepassProcess) -> int:
+    return await asyncio.to_thread(server.process.wait, ENDS_WITHIN)
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-async def test_all_that_was_sent_before_is_answered(serving: Serving, house: House, moment: int) -> None:
-    venue, recorder, names = await open_venue(house, TICKETS), Recorder(), itertools.count()
-    told_to_stop = 0.0
+async def test_all_that_was_sent_before_is_answered(server: GatepassProcess, tenant: Tenant, moment: int) -> None:
+    venue, recorder, names = await open_venue(tenant, TICKETS), Recorder(), itertools.count()
+    stopped_at = 0.0
 
-    async def gate(line: Line) -> None:
-        nonlocal told_to_stop
-        while (await recorder.scan(line, venue, ask(venue, next(names)), 0)).told is not None:
-            if len(recorder.requests) == moment:
-                # From here on it may hang up instead of answering.
+    async def gate(connection: Connection) -> None:
+        nonlocal stopped_at
+        while (await recorder.scan(connection, venue, request_of(venue, next(names)), 0)).answer is not None:
+            if len(recorder.exchanges) == moment:
+                # From now on it may close a connection without an answer.
                 recorder.killed.add(0)
-                told_to_stop = time.monotonic()
-                serving.process.terminate()
+                stopped_at = time.monotonic()
+                server.process.terminate()
 
-    async with lines((serving,), venue.key, GATES) as opened:
-        await asyncio.gather(*(gate(line) for line in opened))
-    assert await refuses_connections(serving)
-    assert await ended(serving) == 0
-    took = time.monotonic() - told_to_stop
-    sent_before = [one for one in recorder.requests if one.started < told_to_stop < one.ended]
-    print(f"\n{recorder.tally()}, under way when told to stop {len(sent_before)}, ended after {took:.2f} s")
+    async with connections((server,), venue.key, GATES) as opened:
+        await asyncio.gather(*(gate(connection) for connection in opened))
+    assert await refuses_connections(server)
+    assert await ended(server) == 0
+    took = time.monotonic() - stopped_at
+    sent_before = [one for one in recorder.exchanges if one.started < stopped_at < one.ended]
+    print(f"\n{recorder.summary()}, under way at SIGTERM {len(sent_before)}, ended after {took:.2f} s")
     assert took < ENDS_WITHIN
     assert sent_before
     assert [one for one in sent_before if not one.is_definite()] == []
-    found = await tables([venue], recorder.requests)
-    assert faults(recorder.requests, found)[:20] == []
-    answered = {one.told.request for one in recorder.requests if one.told}
-    assert {scan.id for scan in found.scans} <= answered, "it hung up on a scan that it had taken in"
+    found = await tables([venue], recorder.exchanges)
+    assert faults(recorder.exchanges, found)[:20] == []
+    answered = {one.answer.request_id for one in recorder.exchanges if one.answer}
+    assert {scan.id for scan in found.scans} <= answered, "it closed the connection of a scan that it had accepted"
 
 
-async def test_what_waits_in_postgres_is_answered(serving: Serving, house: House) -> None:
-    """Every scan is held in its statement while nobody is let in any more; then it goes on."""
-    venue, recorder = await open_venue(house, GATES), Recorder()
+async def test_what_waits_in_postgres_is_answered(server: GatepassProcess, tenant: Tenant) -> None:
+    """Every scan is held in its statement while the process already refuses connections; then it goes on."""
+    venue, recorder = await open_venue(tenant, GATES), Recorder()
 
     async def refuses() -> bool:
-        return await refuses_connections(serving)
+        return await refuses_connections(server)
 
     async with (
-        lines((serving,), venue.key, GATES) as opened,
+        connections((server,), venue.key, GATES) as opened,
         asyncio.TaskGroup() as gates,
-        house.db.transaction() as tx,
+        tenant.db.transaction() as tx,
     ):
 
         async def are_held() -> bool:
             return await tx.value(HELD) > 0
 
         await tx.run(HOLD)
-        for n, line in enumerate(opened):
-            gates.create_task(recorder.scan(line, venue, ask(venue, n), 0))
+        for n, connection in enumerate(opened):
+            gates.create_task(recorder.scan(connection, venue, request_of(venue, n), 0))
         await wait_for(are_held)
-        serving.process.terminate()
+        server.process.terminate()
         await wait_for(refuses)
-        assert recorder.requests == []
-    assert await ended(serving) == 0
-    print(f"\n{recorder.tally()}")
-    assert all(one.is_definite() for one in recorder.requests)
-    assert faults(recorder.requests, await tables([venue], recorder.requests)) == []
+        assert recorder.exchanges == []
+    assert await ended(server) == 0
+    print(f"\n{recorder.summary()}")
+    assert all(one.is_definite() for one in recorder.exchanges)
+    assert faults(recorder.exchanges, await tables([venue], recorder.exchanges)) == []

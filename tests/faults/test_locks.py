@@ -1,6 +1,6 @@
-"""Somebody holds a lock for longer than a gate can wait: the answer is 503 with Retry-After, never a lie.
+"""A lock is held for longer than a gate can wait: the answer is 503 with Retry-After.
 
-409 would be one: clients read it as "already used".
+409 would be false: clients read it as "already used".
 """
 
 import asyncio
@@ -10,10 +10,10 @@ import httpx2
 import pytest
 
 from gatepass.domain.tickets import activation
+from tests.factory import Tenant
 from tests.faults.conftest import Pair
-from tests.faults.gates import books, client_of, is_replayed, load, request_id, scan, wait_for
+from tests.faults.gates import client_of, database_state, is_replayed, load, request_id, scan, wait_for
 from tests.faults.test_postgres_gone import assert_unavailable
-from tests.make import House
 
 LOCK_TICKET = """
     SELECT t.id
@@ -25,68 +25,72 @@ LOCK_TICKET = """
 """
 
 
-async def test_a_ticket_that_somebody_holds(pair: Pair, house: House) -> None:
-    """Two gates with keys of their own, and two sendings of a third scan, all for one ticket."""
-    (number,) = await load(house, 1)
-    key = (await house.key()).text
+async def test_a_locked_ticket(pair: Pair, tenant: Tenant) -> None:
+    """Two scans with keys of their own, and a third scan sent twice, all for one ticket."""
+    (number,) = await load(tenant, 1)
+    key = (await tenant.key()).text
     async with client_of(pair[0], key) as one, client_of(pair[1], key) as other:
 
-        async def send(client: httpx2.AsyncClient, retry_key: str) -> httpx2.Response:
-            return await scan(client, house, {"card_number": number}, gate=retry_key, retry_key=retry_key)
+        async def send(client: httpx2.AsyncClient, idempotency_key: str) -> httpx2.Response:
+            return await scan(
+                client, tenant, {"card_number": number}, gate=idempotency_key, idempotency_key=idempotency_key
+            )
 
-        async with house.db.transaction() as tx:
-            await tx.run(LOCK_TICKET, house.id, number)
+        async with tenant.db.transaction() as tx:
+            await tx.run(LOCK_TICKET, tenant.id, number)
             began = time.monotonic()
-            answers = await asyncio.gather(send(one, "a"), send(other, "b"), send(one, "twin"), send(other, "twin"))
+            answers = await asyncio.gather(
+                send(one, "a"), send(other, "b"), send(one, "duplicate"), send(other, "duplicate")
+            )
             waited = time.monotonic() - began
             for answer in answers:
                 assert_unavailable(answer)
             assert 0.2 < waited < 3
-            assert all(ticket.activated_at is None for ticket in (await books(house)).tickets.values())
-        told = {name: await send(client, name) for client in (one, other) for name in ("a", "b", "twin")}
-        again = {name: await send(one, name) for name in told}
+            assert all(ticket.activated_at is None for ticket in (await database_state(tenant)).tickets.values())
+        answered = {name: await send(client, name) for client in (one, other) for name in ("a", "b", "duplicate")}
+        again = {name: await send(one, name) for name in answered}
 
-    found = await books(house)
+    found = await database_state(tenant)
     winner = found.tickets[number].activated_gate
-    assert winner in told
-    assert [name for name, answer in told.items() if answer.status_code == 200] == [winner]
-    for name, answer in told.items():
+    assert winner in answered
+    assert [name for name, answer in answered.items() if answer.status_code == 200] == [winner]
+    for name, answer in answered.items():
         assert answer.status_code == (200 if name == winner else 409)
         assert is_replayed(again[name])
         assert again[name].content == answer.content
         if name != winner:
             assert answer.json()["details"]["gate"] == winner
     assert found.verdicts(number)["activated"] == 1
-    assert found.scans[found.tickets[number].activated_by or house.id] == (number, "activated")
+    assert found.scans[found.tickets[number].activated_by or tenant.id] == (number, "activated")
 
 
-async def test_a_twin_that_waits_too_long(pair: Pair, house: House) -> None:
-    """The first sending is held after it took the retry key; the second waits for the key, and gives up."""
-    (number,) = await load(house, 1)
-    key = (await house.key()).text
-    lock = activation._digest("live", "twin")
+async def test_a_duplicate_that_waits_too_long(pair: Pair, tenant: Tenant) -> None:
+    """The idempotency key is locked, as if by a first sending; the second waits for it, and gives up."""
+    (number,) = await load(tenant, 1)
+    key = (await tenant.key()).text
+    lock = activation._digest("live", "duplicate")
     async with client_of(pair[0], key) as client:
-        async with house.db.transaction() as tx:
-            await tx.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"{house.id}{lock}")
-            assert_unavailable(await scan(client, house, {"card_number": number}, retry_key="twin"))
-        answer = await scan(client, house, {"card_number": number}, retry_key="twin")
+        async with tenant.db.transaction() as tx:
+            await tx.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"{tenant.id}{lock}")
+            assert_unavailable(await scan(client, tenant, {"card_number": number}, idempotency_key="duplicate"))
+        answer = await scan(client, tenant, {"card_number": number}, idempotency_key="duplicate")
     assert answer.status_code == 200
     assert not is_replayed(answer)
-    assert (await books(house)).tickets[number].activated_by == request_id(answer)
+    assert (await database_state(tenant)).tickets[number].activated_by == request_id(answer)
 
 
 @pytest.mark.slow
-async def test_the_audit_trail_cannot_be_written(pair: Pair, house: House) -> None:
-    """A refused scan waits for its audit row, but not for ever; the row is written when it can be."""
-    key = (await house.key()).text
+async def test_the_request_log_cannot_be_written(pair: Pair, tenant: Tenant) -> None:
+    """A refused scan waits for its row in the request log, within a limit; the row is written later."""
+    key = (await tenant.key()).text
     async with client_of(pair[0], key) as client:
-        async with house.db.transaction() as tx:
-            await tx.run("LOCK TABLE audit IN ACCESS EXCLUSIVE MODE")
+        async with tenant.db.transaction() as tx:
+            await tx.run("LOCK TABLE request_log IN ACCESS EXCLUSIVE MODE")
             began = time.monotonic()
             read, refused, scanned = await asyncio.gather(
                 client.get("/events"),
                 client.post("/scan", content=b"not JSON"),
-                scan(client, house, {"card_number": "SVC 0000 0000 0000"}),
+                scan(client, tenant, {"card_number": "SVC 0000 0000 0000"}),
             )
             assert time.monotonic() - began < 5
         assert read.status_code == 200
@@ -94,6 +98,8 @@ async def test_the_audit_trail_cannot_be_written(pair: Pair, house: House) -> No
         assert_unavailable(scanned)
 
         async def are_written() -> bool:
-            return {request_id(read), request_id(refused), request_id(scanned)} <= (await books(house)).audit.keys()
+            return {request_id(read), request_id(refused), request_id(scanned)} <= (
+                await database_state(tenant)
+            ).request_log.keys()
 
         await wait_for(are_written)

@@ -1,8 +1,8 @@
-"""PostgreSQL crashes five times under two processes that serve. Nothing acknowledged is lost, and they go on.
+"""PostgreSQL crashes five times under two processes. No acknowledged scan is lost, and the processes go on.
 
-The server is one of our own, and it syncs to disk. All of its processes are killed, so that whatever was in its
-shared memory and not yet in a file is gone; a kernel that goes down with it is beyond these tests. A server that
-acknowledges before it has written is the negative control.
+PostgreSQL is one of our own, and syncs to disk. All of its processes are killed, so that everything in its shared
+memory that is not yet in a file is lost; a crash of the kernel is beyond these tests. A server that acknowledges
+before it has written is the negative control.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ import pytest
 
 from gatepass.base.database import Database
 from gatepass.migrations import runner
-from tests import make
-from tests.faults.history import faults
-from tests.faults.recorder import Recorder, Venue, open_venue, tables
-from tests.faults.records import Asked, Request
-from tests.faults.wire import Line, lines
+from tests import factory
+from tests.faults.history_checker import faults
+from tests.faults.http_client import Connection, connections
+from tests.faults.recording_gates import Recorder, Venue, open_venue, tables
+from tests.faults.records import Exchange, ScanRequest
 from tests.postgres import Cluster, free_port, start_cluster
-from tests.serving import Serving, launch, wait_until_ready
+from tests.processes import GatepassProcess, launch, wait_until_ready
 
 pytestmark = pytest.mark.slow
 
@@ -33,75 +33,77 @@ TICKETS = 10_000
 # The crash comes after the n-th activation since the last one.
 MOMENTS = (500, 1, 100, 2000, 1000)
 BACK_WITHIN = 2.0
-PATIENCE = 30.0
-# Who is told to try again takes a breath; our clients do.
-BREATH = 0.1
-# Whoever was answered this shortly before a crash asks again when all is over.
-SHORTLY = 0.5
+TIMEOUT = 30.0
+# Seconds before a retry after 503, as in our clients.
+PAUSE = 0.1
+# Scans that were answered within these seconds before a crash are sent again at the end.
+RETRY_WINDOW = 0.5
 
 
 @dataclass
-class Place:
+class Service:
     cluster: Cluster
     url: str
-    servings: tuple[Serving, Serving]
+    servers: tuple[GatepassProcess, GatepassProcess]
     venue: Venue
 
 
 @asynccontextmanager
-async def served(environment: dict[str, str], postgres: dict[str, str]) -> AsyncGenerator[Place]:
+async def served(environment: dict[str, str], postgres: dict[str, str]) -> AsyncGenerator[Service]:
     cluster = start_cluster(settings=postgres)
     url = cluster.create_database("gatepass_killed")
     runner.upgrade(url)
     db = Database(url, deadline=20)
     environment = {**environment, "GATEPASS_DATABASE_URL": url, "GATEPASS_LOG_LEVEL": "warning"}
-    servings = launch(environment, free_port()), launch(environment, free_port())
+    servers = launch(environment, free_port()), launch(environment, free_port())
     try:
-        for serving in servings:
-            await asyncio.to_thread(wait_until_ready, serving)
-        yield Place(cluster, url, servings, await open_venue(await make.house(db), TICKETS))
+        for server in servers:
+            await asyncio.to_thread(wait_until_ready, server)
+        yield Service(cluster, url, servers, await open_venue(await factory.tenant(db), TICKETS))
     finally:
-        for serving in servings:
-            serving.stop()
+        for server in servers:
+            server.stop()
         await db.close()
         cluster.stop()
 
 
 @dataclass
 class Load:
-    """Gates that scan until it is over, each with a key, and again until the answer is definite."""
+    """Gates that scan until the end, each scan with a key and until its answer is definite."""
 
     venue: Venue
     recorder: Recorder
     cards: Iterator[str]
     names: Iterator[int] = field(default_factory=itertools.count)
-    told: asyncio.Condition = field(default_factory=asyncio.Condition)
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     crashes: list[float] = field(default_factory=lambda: [0.0])
-    # Since the last crash: how many were told 200, and when each process first told it.
+    # Since the last crash: the number of answers 200, and the time of the first one of each process.
     activated: int = 0
     first_activated: dict[int, float] = field(default_factory=dict[int, float])
     is_over: bool = False
 
-    async def gate(self, n: int, line: Line) -> None:
+    async def gate(self, n: int, connection: Connection) -> None:
         while not self.is_over:
             name = next(self.names)
-            asked = Asked(self.venue.place(next(self.cards)), f"gate {n}", f"scanner of {name}", f"retry of {name}")
-            while not (await self._scan(line, asked, n % 2)).is_definite():  # noqa: ASYNC110  it asks again
-                await asyncio.sleep(BREATH)
+            request = ScanRequest(
+                self.venue.ticket_key(next(self.cards)), f"gate {n}", f"scanner of {name}", f"retry of {name}"
+            )
+            while not (await self._scan(connection, request, n % 2)).is_definite():  # noqa: ASYNC110  it sends the scan again
+                await asyncio.sleep(PAUSE)
 
-    async def _scan(self, line: Line, asked: Asked, process: int) -> Request:
-        one = await self.recorder.scan(line, self.venue, asked, process)
-        assert one.told is not None, "a connection was lost although only PostgreSQL was killed"
-        if one.told.status == 200 and one.started > self.crashes[-1]:
-            async with self.told:
+    async def _scan(self, connection: Connection, request: ScanRequest, process: int) -> Exchange:
+        one = await self.recorder.scan(connection, self.venue, request, process)
+        assert one.answer is not None, "a connection was lost although only PostgreSQL was killed"
+        if one.answer.status == 200 and one.started > self.crashes[-1]:
+            async with self.changed:
                 self.activated += 1
                 self.first_activated.setdefault(process, one.ended)
-                self.told.notify_all()
+                self.changed.notify_all()
         return one
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(PATIENCE), self.told:
-            await self.told.wait_for(holds)
+        async with asyncio.timeout(TIMEOUT), self.changed:
+            await self.changed.wait_for(holds)
 
     def crashed(self) -> None:
         self.crashes.append(time.monotonic())
@@ -109,45 +111,45 @@ class Load:
         self.first_activated.clear()
 
 
-async def test_nothing_acknowledged_is_lost(settings_env: dict[str, str]) -> None:
-    async with served(settings_env, {"fsync": "on"}) as place:
-        pids = [serving.process.pid for serving in place.servings]
-        assert (await shaken(place))[:20] == []
-        assert [serving.process.pid for serving in place.servings if serving.is_alive()] == pids
-        assert [line for serving in place.servings for line in serving.lines if "unhandled" in line] == []
+async def test_no_acknowledged_scan_is_lost(settings_env: dict[str, str]) -> None:
+    async with served(settings_env, {"fsync": "on"}) as service:
+        pids = [server.process.pid for server in service.servers]
+        assert (await crashed_under_load(service))[:20] == []
+        assert [server.process.pid for server in service.servers if server.is_alive()] == pids
+        assert [line for server in service.servers for line in server.lines if "unhandled" in line] == []
 
 
-async def test_a_server_that_loses_what_it_acknowledged_is_found_out(settings_env: dict[str, str]) -> None:
-    async with served(settings_env, {"fsync": "on", "synchronous_commit": "off", "wal_writer_delay": "5s"}) as place:
-        found = Counter(fault.partition(":")[0] for fault in await shaken(place))
+async def test_a_server_that_loses_acknowledged_scans_is_found(settings_env: dict[str, str]) -> None:
+    async with served(settings_env, {"fsync": "on", "synchronous_commit": "off", "wal_writer_delay": "5s"}) as service:
+        found = Counter(fault.partition(":")[0] for fault in await crashed_under_load(service))
     print(dict(found))
-    assert found["a_ticket_is_activated_once"] or found["what_was_acknowledged_is_kept"]
+    assert found["a_ticket_is_activated_once"] or found["acknowledged_activations_are_kept"]
 
 
-async def shaken(place: Place) -> list[str]:
-    """Crash under load, ask again in the end; the faults in what was told."""
-    venue, recorder = place.venue, Recorder()
-    # Each card comes twice, so that the second is refused.
+async def crashed_under_load(service: Service) -> list[str]:
+    """Crash under load, send some scans again at the end; the faults in the history."""
+    venue, recorder = service.venue, Recorder()
+    # Each card comes twice, so that the second scan is refused.
     cards = itertools.chain.from_iterable((number, number) for number in itertools.cycle(venue.numbers))
     load = Load(venue, recorder, cards)
-    async with lines(place.servings, venue.key, GATES) as opened:
+    async with connections(service.servers, venue.key, GATES) as opened:
         async with asyncio.TaskGroup() as gates:
-            for n, line in enumerate(opened):
-                gates.create_task(load.gate(n, line))
+            for n, connection in enumerate(opened):
+                gates.create_task(load.gate(n, connection))
             for moment in MOMENTS:
-                await crash_and_come_back(place, load, moment)
+                await crash_and_restart(service, load, moment)
             load.is_over = True
-        again = await ask_again(load, opened)
-    print(f"\n{recorder.tally()}, asked again {again}")
-    return faults(recorder.requests, await tables([venue], recorder.requests))
+        again = await retry_after_crashes(load, opened)
+    print(f"\n{recorder.summary()}, sent again {again}")
+    return faults(recorder.exchanges, await tables([venue], recorder.exchanges))
 
 
-async def crash_and_come_back(place: Place, load: Load, moment: int) -> None:
+async def crash_and_restart(service: Service, load: Load, moment: int) -> None:
     await load.until(lambda: load.activated >= moment and len(load.first_activated) == 2)
-    await asyncio.to_thread(place.cluster.kill)
+    await asyncio.to_thread(service.cluster.kill)
     load.crashed()
-    starting = asyncio.create_task(asyncio.to_thread(place.cluster.start))
-    back_at = await asyncio.to_thread(first_connection, place.url)
+    starting = asyncio.create_task(asyncio.to_thread(service.cluster.start))
+    back_at = await asyncio.to_thread(first_connection, service.url)
     await starting
     await load.until(lambda: len(load.first_activated) == 2)
     took = [at - back_at for at in load.first_activated.values()]
@@ -156,7 +158,7 @@ async def crash_and_come_back(place: Place, load: Load, moment: int) -> None:
 
 
 def first_connection(url: str) -> float:
-    """Try until PostgreSQL takes a connection; when that was."""
+    """Try until PostgreSQL accepts a connection; the time of it."""
     while True:
         try:
             psycopg.connect(url).close()
@@ -166,18 +168,18 @@ def first_connection(url: str) -> float:
             return time.monotonic()
 
 
-async def ask_again(load: Load, opened: list[Line]) -> int:
-    """Who was answered just before a crash asks again, at the other process; the checker compares."""
+async def retry_after_crashes(load: Load, opened: list[Connection]) -> int:
+    """Send the scans answered just before a crash to the other process again; the checker compares the answers."""
     before = {
-        one.asked: 1 - one.process
-        for one in load.recorder.requests
-        if one.is_definite() and any(at - SHORTLY < one.ended <= at for at in load.crashes)
+        one.request: 1 - one.process
+        for one in load.recorder.exchanges
+        if one.is_definite() and any(at - RETRY_WINDOW < one.ended <= at for at in load.crashes)
     }
-    waiting = [iter([asked for asked, process in before.items() if process == n]) for n in range(2)]
+    waiting = [iter([request for request, process in before.items() if process == n]) for n in range(2)]
 
-    async def gate(n: int, line: Line) -> None:
-        for asked in waiting[n % 2]:
-            await load.recorder.scan(line, load.venue, asked, n % 2)
+    async def gate(n: int, connection: Connection) -> None:
+        for request in waiting[n % 2]:
+            await load.recorder.scan(connection, load.venue, request, n % 2)
 
-    await asyncio.gather(*(gate(n, line) for n, line in enumerate(opened)))
+    await asyncio.gather(*(gate(n, connection) for n, connection in enumerate(opened)))
     return len(before)

@@ -6,7 +6,7 @@ from gatepass.migrations.head import head, is_ahead
 
 
 async def test_the_head_is_what_a_migrated_database_has(db: Database) -> None:
-    async with db.reading() as tx:
+    async with db.autocommit() as tx:
         assert await schema.installed(tx) == head()
 
 

@@ -16,13 +16,13 @@ def stack(cluster: Cluster) -> Generator[Stack]:
 
 
 @pytest.fixture(scope="session")
-def hall(cluster: Cluster) -> Generator[Stack]:
-    """A service with many tickets and no limits on the rate."""
+def large_stack(cluster: Cluster) -> Generator[Stack]:
+    """A service with 8,000 tickets and no rate limits."""
     with running(cluster, tickets=8000, unlimited=True) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory, testrun_uid: str) -> Installed:
-    """One for all the processes of a test run."""
+    """One installation for all processes of a test run."""
     return install(tmp_path_factory.getbasetemp().parent / f"gatepass-sdk-{testrun_uid}")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.page import ROOT
+from tests.markdown_page import ROOT
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Installed:
         return found
 
     def run(self, *arguments: str, env: dict[str, str] | None = None) -> str:
-        """What its Python prints; it sees nothing of this repository."""
+        """The output of its Python, which cannot import anything of this repository."""
         with self.started(*arguments, env=env or {}) as process:
             printed, wrong = process.communicate(timeout=60)
         assert process.returncode == 0, wrong
@@ -38,7 +38,7 @@ class Installed:
 
     @contextmanager
     def started(self, *arguments: str, env: dict[str, str]) -> Generator[subprocess.Popen[str]]:
-        """A process of its Python, that ends with the block."""
+        """A process of its Python that ends with the block."""
         with subprocess.Popen(
             [str(self.python), "-W", "error", *arguments],
             cwd=self.folder,
@@ -52,13 +52,13 @@ class Installed:
 
 
 def install(folder: Path) -> Installed:
-    """Build and install, or find that another process has."""
+    """Build and install, unless another process has done so."""
     installed = Installed(folder)
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "done").exists():
-            # The wheel is built of the sdist, so that this is whole too.
+            # The wheel is built from the sdist, which proves that the sdist is complete.
             _uv("build", str(ROOT / "sdk"), "--out-dir", str(folder / "dist"))
             _uv("venv", "--clear", "--python", sys.executable, str(folder / "venv"))
             _uv("pip", "install", "--python", str(installed.python), str(installed.wheel))
@@ -67,6 +67,6 @@ def install(folder: Path) -> Installed:
 
 
 def _uv(*arguments: str) -> None:
-    """From what `make setup` has left in uv's cache, or else from the index."""
+    """Run uv with the cache that `make setup` has filled, or else with the index."""
     if subprocess.run(["uv", "-q", "--offline", *arguments], check=False, capture_output=True).returncode:
         subprocess.run(["uv", "-q", *arguments], check=True)

@@ -1,4 +1,4 @@
-"""Scans through a bad network, and what they came to."""
+"""Scans through a bad network, and their results."""
 
 import asyncio
 import json
@@ -20,14 +20,14 @@ from gatepass_sdk import AsyncGatepass, Gatepass, GatepassError, ScanResult
 from tests.sdk.stack import Stack
 
 DEADLINE = 2.0
-# Far above what the service takes, far below what a gate would wait: silence must leave time for another try.
+# Far more than the service takes, far less than a gate waits: a silent try must leave time for another.
 TRY_TIMEOUT = 0.4
-NAP = 0.01
+TICK = 0.01
 
 
 @dataclass
 class Scan:
-    """One call. Its gate names it in the service's records."""
+    """One call. Its gate identifies it in the service's records."""
 
     card_number: str
     gate: str
@@ -58,14 +58,14 @@ class Scan:
 
 
 @dataclass
-class Network:
+class BadNetwork:
     base_url: str
     faults: dict[str, int] = field(default_factory=dict[str, int])
 
 
 @contextmanager
-def bad_network(stack: Stack, seed: str) -> Generator[Network]:
-    """The service, seen through the proxy; `faults` is what happened, once it is over."""
+def bad_network(stack: Stack, seed: str) -> Generator[BadNetwork]:
+    """The service behind the proxy. At the end `faults` has the count of each fault."""
     at = urlsplit(stack.base_url)
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.sdk.fault_proxy", str(at.port), seed],
@@ -76,22 +76,22 @@ def bad_network(stack: Stack, seed: str) -> Generator[Network]:
     with process:
         assert process.stdout is not None
         port = int(process.stdout.readline())
-        network = Network(urlunsplit(at._replace(netloc=f"127.0.0.1:{port}")))
+        network = BadNetwork(urlunsplit(at._replace(netloc=f"127.0.0.1:{port}")))
         try:
             yield network
         finally:
-            told, _ = process.communicate(timeout=20)
-        network.faults.update(json.loads(told))
+            printed, _ = process.communicate(timeout=20)
+        network.faults.update(json.loads(printed))
 
 
-def scan_from_threads(stack: Stack, base_url: str, scans: Iterable[Scan], gates: int) -> "Asked":
-    """Synchronous clients, one for all threads; it returns when every scan has ended."""
-    asked = Asked()
-    hooks = {"request": [asked.sent], "response": [asked.heard]}
+def scan_from_threads(stack: Stack, base_url: str, scans: Iterable[Scan], gates: int) -> "RetryMonitor":
+    """One synchronous client for all threads. Returns when every scan has ended."""
+    monitor = RetryMonitor()
+    hooks = {"request": [monitor.sent], "response": [monitor.received]}
     waiting = iter(scans)
     with httpx2.Client(event_hooks=hooks) as http, ThreadPoolExecutor(gates) as pool:
         client = Gatepass(stack.key("live"), base_url=base_url, scan_deadline=DEADLINE, http_client=http)
-        client._use(client._exchange.but(try_timeout=TRY_TIMEOUT))
+        client._use(client._exchange.with_policy(try_timeout=TRY_TIMEOUT))
 
         def gate(scans: Iterator[Scan]) -> None:
             for scan in scans:
@@ -99,33 +99,33 @@ def scan_from_threads(stack: Stack, base_url: str, scans: Iterable[Scan], gates:
                     scan.result = client.scans.create(stack.event_id, **_arguments(scan))
 
         done = threading.Event()
-        sleeper = threading.Thread(target=asked.doze, args=[done])
-        sleeper.start()
+        stall_meter = threading.Thread(target=monitor.measure_stall, args=[done])
+        stall_meter.start()
         for ended in [pool.submit(gate, waiting) for _ in range(gates)]:
             ended.result()
         done.set()
-        sleeper.join()
-    return asked
+        stall_meter.join()
+    return monitor
 
 
-async def scan_from_tasks(stack: Stack, base_url: str, scans: Iterable[Scan], gates: int) -> "Asked":
-    """An asynchronous client and as many tasks."""
-    asked = Asked()
-    hooks = {"request": [asked.async_sent], "response": [asked.async_heard]}
+async def scan_from_tasks(stack: Stack, base_url: str, scans: Iterable[Scan], gates: int) -> "RetryMonitor":
+    """One asynchronous client and as many tasks."""
+    monitor = RetryMonitor()
+    hooks = {"request": [monitor.async_sent], "response": [monitor.async_received]}
     waiting = iter(scans)
     async with httpx2.AsyncClient(event_hooks=hooks) as http:
         client = AsyncGatepass(stack.key("live"), base_url=base_url, scan_deadline=DEADLINE, http_client=http)
-        client._use(client._exchange.but(try_timeout=TRY_TIMEOUT))
+        client._use(client._exchange.with_policy(try_timeout=TRY_TIMEOUT))
 
         async def gate() -> None:
             for scan in waiting:
                 with scan.timed():
                     scan.result = await client.scans.create(stack.event_id, **_arguments(scan))
 
-        sleeper = asyncio.ensure_future(asked.async_doze())
+        stall_meter = asyncio.ensure_future(monitor.async_measure_stall())
         await asyncio.gather(*[gate() for _ in range(gates)])
-        sleeper.cancel()
-    return asked
+        stall_meter.cancel()
+    return monitor
 
 
 def _arguments(scan: Scan) -> dict[str, Any]:
@@ -133,31 +133,31 @@ def _arguments(scan: Scan) -> dict[str, Any]:
 
 
 @dataclass
-class Asked:
-    """Looks over a client's shoulder: was a 409 that came whole asked about again?"""
+class RetryMonitor:
+    """Records the keys that a client retried although it had received a complete 409."""
 
     refused: set[str] = field(default_factory=set[str])
     again: list[str] = field(default_factory=list[str])
-    # How late the machine woke somebody who asked for nothing but to be woken.
+    # How late the machine woke a task that only sleeps.
     stall: float = 0.0
 
-    def doze(self, done: threading.Event) -> None:
+    def measure_stall(self, done: threading.Event) -> None:
         began = time.monotonic()
-        while not done.wait(NAP):
-            self.stall = max(self.stall, time.monotonic() - began - NAP)
+        while not done.wait(TICK):
+            self.stall = max(self.stall, time.monotonic() - began - TICK)
             began = time.monotonic()
 
-    async def async_doze(self) -> None:
+    async def async_measure_stall(self) -> None:
         while True:
             began = time.monotonic()
-            await asyncio.sleep(NAP)
-            self.stall = max(self.stall, time.monotonic() - began - NAP)
+            await asyncio.sleep(TICK)
+            self.stall = max(self.stall, time.monotonic() - began - TICK)
 
     def sent(self, request: httpx2.Request) -> None:
         if (key := request.headers["idempotency-key"]) in self.refused:
             self.again.append(key)
 
-    def heard(self, response: httpx2.Response) -> None:
+    def received(self, response: httpx2.Response) -> None:
         if response.status_code == 409 and "x-fault" in response.headers:
             response.read()
             self.refused.add(response.request.headers["idempotency-key"])
@@ -165,15 +165,15 @@ class Asked:
     async def async_sent(self, request: httpx2.Request) -> None:
         self.sent(request)
 
-    async def async_heard(self, response: httpx2.Response) -> None:
+    async def async_received(self, response: httpx2.Response) -> None:
         if response.status_code == 409 and "x-fault" in response.headers:
             await response.aread()
             self.refused.add(response.request.headers["idempotency-key"])
 
 
-def settle(stack: Stack, scans: Iterable[Scan]) -> list[Scan]:
-    """Ask again about these, on a good network, each with its own key."""
-    settled: list[Scan] = []
+def ask_again(stack: Stack, scans: Iterable[Scan]) -> list[Scan]:
+    """Repeat these scans on a good network, each with its own key."""
+    answered: list[Scan] = []
     with Gatepass(stack.key("live"), base_url=stack.base_url) as client:
         for scan in scans:
             assert scan.error is not None
@@ -181,8 +181,8 @@ def settle(stack: Stack, scans: Iterable[Scan]) -> list[Scan]:
             key = scan.error.idempotency_key
             with again.timed():
                 again.result = client.scans.create(stack.event_id, **_arguments(scan), idempotency_key=key)
-            settled.append(again)
-    return settled
+            answered.append(again)
+    return answered
 
 
 def unused_cards(stack: Stack, count: int) -> list[str]:
@@ -191,7 +191,7 @@ def unused_cards(stack: Stack, count: int) -> list[str]:
 
 
 def activated_at(stack: Stack) -> dict[str, list[str]]:
-    """For each card the gates at which its ticket was activated: one, if all is well."""
+    """For each card the gates at which its ticket was activated. There must be only one."""
     with psycopg.connect(stack.database_url) as connection:
         return dict(connection.execute(ACTIVATED, [stack.event_id]).fetchall())
 

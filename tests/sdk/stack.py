@@ -1,4 +1,4 @@
-"""The whole service as an integrator meets it: `gatepass serve`, `gatepass worker`, and the demo's keys and cards."""
+"""The whole service: `gatepass serve`, `gatepass worker`, and the demo's keys and cards."""
 
 import itertools
 import json
@@ -9,9 +9,9 @@ from typing import Any
 
 import psycopg
 
-from gatepass.base.vault import new_key
+from gatepass.base.encryption import new_key
 from tests.postgres import Cluster, free_port
-from tests.serving import gatepass, launch_worker, serve
+from tests.processes import gatepass, launch_worker, serve
 
 
 @dataclass
@@ -33,11 +33,11 @@ class Stack:
         return self.demo["keys"][name]
 
     def unused(self) -> dict[str, Any]:
-        """A card whose ticket for the published event nobody has used yet."""
+        """A card whose ticket for the published event is unused."""
         return self.demo["cards"]["unused"][next(self._taken)]
 
     def activations(self) -> dict[str, int]:
-        """How often each card of the demo's event was activated, as the scan records have it."""
+        """The number of activations of each card of the demo's event, from the scan records."""
         with psycopg.connect(self.database_url) as connection:
             found = connection.execute(ACTIVATIONS, [self.event_id])
             return dict(found.fetchall())

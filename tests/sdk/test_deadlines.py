@@ -1,4 +1,4 @@
-"""A deadline is for all of a call: what one step takes, the next ones have not."""
+"""A deadline is for a whole call: the time that one step takes is missing for the next."""
 
 import socket
 import threading
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.alone
 
 @pytest.fixture
 def silence() -> Generator[str]:
-    """Takes connections and says nothing."""
+    """A server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
@@ -27,7 +27,7 @@ def test_the_wait_for_a_connection_is_taken_from_the_wait_for_the_answer(silence
         first.start()
         while not http._transport._pool.connections:  # type: ignore[attr-defined]
             time.sleep(0.001)
-        # It gets the connection after one second; one with a time for each step would then read for 1.5 more.
+        # It gets the connection after one second. With a timeout per step it would then read for another 1.5 seconds.
         assert 1.4 < seconds_of_a_scan(client, 1.5) < 2.0
         first.join()
 

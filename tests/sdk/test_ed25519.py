@@ -1,4 +1,4 @@
-"""Signatures are judged the same at a gate and by the service, whose judge is libsodium."""
+"""Signatures are verified as strictly as by libsodium, which the service uses."""
 
 import random
 
@@ -41,7 +41,7 @@ AWKWARD_POINTS = [
 ]
 
 
-def libsodium_says(key: bytes, message: bytes, signature: bytes) -> bool:
+def libsodium_verifies(key: bytes, message: bytes, signature: bytes) -> bool:
     try:
         VerifyKey(key).verify(message, signature)
     except (BadSignatureError, ValueError):
@@ -55,21 +55,25 @@ def test_the_vectors_of_the_rfc(key: str, message: str, signature: str) -> None:
 
 
 def test_good_and_spoilt_signatures_are_judged_as_libsodium_does() -> None:
-    chance = random.Random(8032)
+    rng = random.Random(8032)
     for _ in range(60):
-        signer = SigningKey(chance.randbytes(32))
-        key, message = bytes(signer.verify_key), chance.randbytes(chance.randrange(80))
+        signer = SigningKey(rng.randbytes(32))
+        key, message = bytes(signer.verify_key), rng.randbytes(rng.randrange(80))
         signature = signer.sign(message).signature
         assert _ed25519.verify(key, message, signature)
-        for spoilt in (spoil(key, chance), spoil(signature, chance), spoil(signature[:32], chance) + signature[32:]):
-            candidate = (spoilt, signature) if len(spoilt) == 32 else (key, spoilt)
-            assert _ed25519.verify(candidate[0], message, candidate[1]) == libsodium_says(
+        for changed in (
+            with_one_bit_flipped(key, rng),
+            with_one_bit_flipped(signature, rng),
+            with_one_bit_flipped(signature[:32], rng) + signature[32:],
+        ):
+            candidate = (changed, signature) if len(changed) == 32 else (key, changed)
+            assert _ed25519.verify(candidate[0], message, candidate[1]) == libsodium_verifies(
                 candidate[0], message, candidate[1]
             )
 
 
-def spoil(raw: bytes, chance: random.Random) -> bytes:
-    at = chance.randrange(len(raw) * 8)
+def with_one_bit_flipped(raw: bytes, rng: random.Random) -> bytes:
+    at = rng.randrange(len(raw) * 8)
     return bytes(byte ^ (1 << at % 8 if n == at // 8 else 0) for n, byte in enumerate(raw))
 
 
@@ -80,7 +84,7 @@ def test_points_that_are_no_keys_are_refused_as_by_libsodium() -> None:
         point = bytes.fromhex(text)
         for candidate in ((point, good), (key, point + good[32:]), (point, point + bytes(32))):
             assert _ed25519.verify(candidate[0], b"gate", candidate[1]) is False
-            assert libsodium_says(candidate[0], b"gate", candidate[1]) is False
+            assert libsodium_verifies(candidate[0], b"gate", candidate[1]) is False
 
 
 def test_a_signature_has_one_spelling() -> None:
@@ -89,4 +93,4 @@ def test_a_signature_has_one_spelling() -> None:
     key, good = bytes(signer.verify_key), signer.sign(b"gate").signature
     second = (int.from_bytes(good[32:], "little") + _ed25519.ORDER).to_bytes(32, "little")
     assert _ed25519.verify(key, b"gate", good[:32] + second) is False
-    assert libsodium_says(key, b"gate", good[:32] + second) is False
+    assert libsodium_verifies(key, b"gate", good[:32] + second) is False

@@ -1,4 +1,4 @@
-"""Errors cross from one process to another, as they do in pools of workers, with all that they know."""
+"""Errors keep all their fields when they are pickled, as between the processes of a pool."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""A bad network between the client and the service: what a call says is true, and it says it in time."""
+"""A bad network between the client and the service: every verdict is true, and comes before the deadline."""
 
 import asyncio
 import statistics
@@ -9,16 +9,16 @@ import pytest
 
 from gatepass_sdk import AlreadyUsed, APIStatusError, ScanResult
 from gatepass_sdk._call import Answer, Call
-from gatepass_sdk._retrying import Tries
-from tests.sdk.scanning import (
+from gatepass_sdk._retry import Tries
+from tests.sdk.scan_run import (
     DEADLINE,
-    Asked,
+    RetryMonitor,
     Scan,
     activated_at,
+    ask_again,
     bad_network,
     scan_from_tasks,
     scan_from_threads,
-    settle,
     tickets_in_use,
     unused_cards,
 )
@@ -27,14 +27,14 @@ from tests.sdk.stack import Stack
 pytestmark = pytest.mark.alone
 
 SCANS = 5000
-# One card in so many is shown to two gates at once, and one in so many can never get in.
-SHARED = 8
-HOPELESS = 25
+# Every 8th card is shown to two gates at once, and every 25th is always refused.
+SHARED_EVERY = 8
+REFUSED_EVERY = 25
 GATES = 80
-# Past the deadline, beside what the machine itself was seen to oversleep: to give up, close and raise takes a moment.
+# Time past the deadline to give up, close and raise, besides the measured stall of the machine.
 ALLOWANCE = 0.25
-# What the service says of the demo's special cards, whoever asks.
-HOPELESS_CARDS = {
+# The code with which the service refuses the demo's special cards.
+REFUSED_CARDS = {
     "activated": "already_activated",
     "suspended": "card_suspended",
     "revoked": "card_revoked",
@@ -42,32 +42,34 @@ HOPELESS_CARDS = {
 }
 
 
-async def test_every_verdict_is_true_whatever_the_network_does(hall: Stack, capsys: pytest.CaptureFixture[str]) -> None:
-    threads, tasks = planned(hall, "sync", "thread"), planned(hall, "async", "task")
-    with bad_network(hall, "a stadium") as network:
-        # One after the other: in one interpreter each would slow the other's clock.
-        from_threads = await asyncio.to_thread(scan_from_threads, hall, network.base_url, threads, GATES)
-        from_tasks = await scan_from_tasks(hall, network.base_url, tasks, GATES)
+async def test_every_verdict_is_true_whatever_the_network_does(
+    large_stack: Stack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    threads, tasks = planned(large_stack, "sync", "thread"), planned(large_stack, "async", "task")
+    with bad_network(large_stack, "a stadium") as network:
+        # One after the other: at the same time in one interpreter, each would delay the other.
+        from_threads = await asyncio.to_thread(scan_from_threads, large_stack, network.base_url, threads, GATES)
+        from_tasks = await scan_from_tasks(large_stack, network.base_url, tasks, GATES)
     with capsys.disabled():
         show(network.faults)
         show_calls("threads", threads, from_threads)
         show_calls("tasks", tasks, from_tasks)
     scans = threads + tasks
-    assert lies(hall, scans, [from_threads, from_tasks]) == []
-    assert lies_when_settled(hall, [scan for scan in scans if scan.is_unknown]) == []
+    assert contradictions(large_stack, scans, [from_threads, from_tasks]) == []
+    assert contradictions_when_asked_again(large_stack, [scan for scan in scans if scan.is_unknown]) == []
     assert longest(threads) < DEADLINE + ALLOWANCE + from_threads.stall
     assert longest(tasks) < DEADLINE + ALLOWANCE + from_tasks.stall
     assert min(network.faults.values()) > 0
 
 
-def planned(hall: Stack, kind: str, gate: str) -> list[Scan]:
-    """Half of the scans. Two gates that share a card are neighbours, so that they meet."""
-    cards = unused_cards(hall, SCANS)[:: 2 if kind == "sync" else -2]
-    hopeless = [hall.demo["cards"][name]["card_number"] for name in HOPELESS_CARDS]
+def planned(stack: Stack, kind: str, gate: str) -> list[Scan]:
+    """Half of the scans. Two scans of a shared card follow each other, so that they race."""
+    cards = unused_cards(stack, SCANS)[:: 2 if kind == "sync" else -2]
+    refused = [stack.demo["cards"][name]["card_number"] for name in REFUSED_CARDS]
     scans: list[Scan] = []
     for n in range(SCANS // 2):
-        number = hopeless[n // HOPELESS % len(hopeless)] if n % HOPELESS == 0 else cards[n]
-        scans.append(Scan(scans[-1].card_number if n % SHARED == 1 else number, f"{gate} {n}", kind))
+        number = refused[n // REFUSED_EVERY % len(refused)] if n % REFUSED_EVERY == 0 else cards[n]
+        scans.append(Scan(scans[-1].card_number if n % SHARED_EVERY == 1 else number, f"{gate} {n}", kind))
     return scans
 
 
@@ -75,13 +77,13 @@ def longest(scans: list[Scan]) -> float:
     return max(scan.seconds for scan in scans)
 
 
-def lies(hall: Stack, scans: Iterable[Scan], asked: Iterable[Asked]) -> list[str]:
-    """Everything that a call said and the service's records deny."""
-    gates = activated_at(hall)
-    hopeless = {hall.demo["cards"][name]["card_number"]: code for name, code in HOPELESS_CARDS.items()}
+def contradictions(stack: Stack, scans: Iterable[Scan], monitors: Iterable[RetryMonitor]) -> list[str]:
+    """The results of calls that contradict the service's records."""
+    gates = activated_at(stack)
+    refused = {stack.demo["cards"][name]["card_number"]: code for name, code in REFUSED_CARDS.items()}
     found = [f"{card} was activated at {where}" for card, where in gates.items() if len(where) > 1]
-    found += [f"{card} is in use, and no scan says why" for card in tickets_in_use(hall) - gates.keys()]
-    found += [f"a 409 was asked about again: {key}" for one in asked for key in one.again]
+    found += [f"{card} is in use, and no scan says why" for card in tickets_in_use(stack) - gates.keys()]
+    found += [f"a 409 was asked about again: {key}" for one in monitors for key in one.again]
     for scan in scans:
         code = scan.error.code if isinstance(scan.error, APIStatusError) else None
         was_activated_here = scan.gate in gates.get(scan.card_number, [])
@@ -94,23 +96,23 @@ def lies(hall: Stack, scans: Iterable[Scan], asked: Iterable[Asked]) -> list[str
                 is_true = True
             case _:
                 is_true = not was_activated_here
-        if code in HOPELESS_CARDS.values() and code != "already_activated":
-            is_true = is_true and hopeless.get(scan.card_number) == code
+        if code in REFUSED_CARDS.values() and code != "already_activated":
+            is_true = is_true and refused.get(scan.card_number) == code
         if not is_true:
             where = gates.get(scan.card_number)
             found.append(f"{scan.card_number} at {scan.gate}: {scan.verdict}, {scan.error}; activated at {where}")
     return found
 
 
-def lies_when_settled(hall: Stack, unknown: list[Scan]) -> list[str]:
-    """Asked again with its key, each scan whose outcome was unknown says what it had been."""
-    before = activated_at(hall)
-    settled = settle(hall, unknown)
-    found = lies(hall, settled, [])
-    for scan in settled:
+def contradictions_when_asked_again(stack: Stack, unknown: list[Scan]) -> list[str]:
+    """Sent again with its key, each scan with an unknown outcome must get the outcome that it had."""
+    before = activated_at(stack)
+    answered = ask_again(stack, unknown)
+    found = contradictions(stack, answered, [])
+    for scan in answered:
         was_ours = scan.gate in before.get(scan.card_number, [])
         if scan.is_unknown or was_ours != (scan.result is not None and scan.result.replayed):
-            found.append(f"{scan.card_number} at {scan.gate}: settled as {scan.verdict}, was activated: {was_ours}")
+            found.append(f"{scan.card_number} at {scan.gate}: answered as {scan.verdict}, was activated: {was_ours}")
     return found
 
 
@@ -120,16 +122,16 @@ def show(faults: dict[str, int]) -> None:
         print(f"  {count:6,}  {name}")
 
 
-def show_calls(kind: str, scans: list[Scan], asked: Asked) -> None:
+def show_calls(kind: str, scans: list[Scan], monitor: RetryMonitor) -> None:
     print(f"{len(scans):,} calls from {kind}, {GATES} at a time")
     for verdict, count in Counter(scan.verdict for scan in scans).most_common():
         print(f"  {count:6,}  {verdict}")
     centiles = statistics.quantiles([scan.seconds for scan in scans], n=100)
     print(f"  p50 {centiles[49]:.3f} s, p99 {centiles[98]:.3f} s, max {longest(scans):.3f} s of {DEADLINE} s")
-    print(f"  the machine itself woke sleepers up to {asked.stall:.3f} s late")
+    print(f"  the machine itself woke sleepers up to {monitor.stall:.3f} s late")
 
 
-# Three clients that would hurt a gate. The judge above must catch each.
+# Three clients that would harm a gate. `contradictions` must catch each.
 
 
 def with_a_new_key_for_each_try(patch: pytest.MonkeyPatch) -> None:
@@ -160,23 +162,27 @@ def that_asks_again_about_409(patch: pytest.MonkeyPatch) -> None:
 def that_takes_any_200_for_a_yes(patch: pytest.MonkeyPatch) -> None:
     from gatepass_sdk._async import scans
 
-    patch.setattr(Answer, "is_ours", True)
+    patch.setattr(Answer, "is_from_service", True)
     patch.setattr(scans, "read", lambda *_: ScanResult(ticket_id="", tier="", category_name=""))
 
 
 @pytest.mark.parametrize(
-    ("mutate", "lie"),
+    ("mutate", "contradiction"),
     [
         (with_a_new_key_for_each_try, "AlreadyUsed"),
         (that_asks_again_about_409, "a 409 was asked about again"),
         (that_takes_any_200_for_a_yes, "activated, None; activated at None"),
     ],
 )
-async def test_a_client_that_lies_is_caught(hall: Stack, monkeypatch: pytest.MonkeyPatch, mutate, lie: str) -> None:
-    special = [hall.demo["cards"][name]["card_number"] for name in HOPELESS_CARDS]
-    tasks = [Scan(number, f"{mutate.__name__} {number}", "async") for number in unused_cards(hall, 150) + special * 5]
+async def test_a_client_that_lies_is_caught(
+    large_stack: Stack, monkeypatch: pytest.MonkeyPatch, mutate, contradiction: str
+) -> None:
+    special = [large_stack.demo["cards"][name]["card_number"] for name in REFUSED_CARDS]
+    tasks = [
+        Scan(number, f"{mutate.__name__} {number}", "async") for number in unused_cards(large_stack, 150) + special * 5
+    ]
     mutate(monkeypatch)
-    with bad_network(hall, mutate.__name__) as network:
-        asked = await scan_from_tasks(hall, network.base_url, tasks, 30)
-    found = lies(hall, tasks, [asked])
-    assert [one for one in found if lie in one] != []
+    with bad_network(large_stack, mutate.__name__) as network:
+        monitor = await scan_from_tasks(large_stack, network.base_url, tasks, 30)
+    found = contradictions(large_stack, tasks, [monitor])
+    assert [one for one in found if contradiction in one] != []

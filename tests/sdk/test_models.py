@@ -1,4 +1,4 @@
-"""Models and the interface description say the same; and what is new in an answer never breaks an old client."""
+"""Models agree with the OpenAPI description, and new fields in an answer never break an old client."""
 
 import inspect
 import json
@@ -13,10 +13,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from gatepass_sdk import Gatepass, models, webhooks
-from gatepass_sdk._reading import Model, Unreadable, read
+from gatepass_sdk._decode import Model, Unreadable, read
 from gatepass_sdk.errors import APIStatusError
 from gatepass_sdk.testing import FakeGatepass
-from gatepass_sdk.testing._reception import BASE_PATH, ROUTES
+from gatepass_sdk.testing._router import BASE_PATH, ROUTES
 
 DESCRIPTION: dict[str, Any] = json.loads((Path(__file__).parents[2] / "docs" / "openapi.json").read_text())
 SCHEMAS: dict[str, Any] = DESCRIPTION["components"]["schemas"]
@@ -37,19 +37,19 @@ DESCRIBED: dict[type[Model], str] = {
     webhooks.TicketCancelled: "TicketCancelled",
     webhooks.EventCancelled: "EventCancelled",
 }
-# What the SDK adds of its own, from headers and from the call.
+# Fields that the SDK adds, from headers and from the call.
 ADDED = {"ScanResult": {"replayed", "request_id", "idempotency_key"}}
-# Schemas that are no models: wrappers, words, requests, and messages whose data is given as it came.
+# Schemas that are no models: wrappers, enums, requests, and messages whose data is passed on unread.
 NOT_MODELS = {"PublicKeySet", "PublicKey", "Webhook", "RotatedWebhook", "Error", "ErrorDetails"} | {
     "CardStatusChanged",
     "ScanDenied",
     "WebhookPing",
 }
-WORDS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", datetime: "string", Mapping: "object"}
+JSON_TYPES: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", datetime: "string", Mapping: "object"}
 
 
 def resolved(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Every shape that a value may have."""
+    """Every schema that a value may have."""
     if "$ref" in schema:
         return resolved(SCHEMAS[schema["$ref"].rpartition("/")[2]])
     found = [shape for part in schema.get("anyOf", []) for shape in resolved(part)]
@@ -71,15 +71,15 @@ def _fits_shape(hint: Any, shape: Mapping[str, Any]) -> bool:
     if get_origin(hint) is tuple:
         return shape["type"] == "array" and fits(get_args(hint)[0], shape["items"])
     if isinstance(hint, type) and issubclass(hint, Model):
-        return shape["type"] == "object" and not unlike(hint, shape)
+        return shape["type"] == "object" and not differences(hint, shape)
     if hint in (Decimal, float):
         return shape["type"] in ("number", "integer")
     is_time = shape.get("format") == "date-time"
-    return WORDS[get_origin(hint) or hint] == shape["type"] and (hint is datetime) == is_time
+    return JSON_TYPES[get_origin(hint) or hint] == shape["type"] and (hint is datetime) == is_time
 
 
-def unlike(model: type[Model], schema: Mapping[str, Any]) -> list[str]:
-    """What one has and the other lacks, or has in another form."""
+def differences(model: type[Model], schema: Mapping[str, Any]) -> list[str]:
+    """Fields that one has and the other lacks, or has in another form."""
     hints = {name: hint for name, hint in get_type_hints(model).items() if name != "raw"}
     described = schema["properties"]
     own = set(hints) - ADDED.get(model.__name__, set())
@@ -96,13 +96,13 @@ def unlike(model: type[Model], schema: Mapping[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("model", DESCRIBED, ids=lambda model: model.__name__)
 def test_a_model_is_what_is_described(model: type[Model]) -> None:
-    assert unlike(model, SCHEMAS[DESCRIBED[model]]) == []
+    assert differences(model, SCHEMAS[DESCRIBED[model]]) == []
 
 
 def test_every_schema_of_an_answer_has_its_model() -> None:
-    asked = {name for name in SCHEMAS if name.endswith(("Response", "List", "Request"))}
-    words = {name for name, schema in SCHEMAS.items() if "properties" not in schema}
-    assert set(SCHEMAS) - asked - words == set(DESCRIBED.values()) | NOT_MODELS
+    wrappers = {name for name in SCHEMAS if name.endswith(("Response", "List", "Request"))}
+    enums = {name for name, schema in SCHEMAS.items() if "properties" not in schema}
+    assert set(SCHEMAS) - wrappers - enums == set(DESCRIBED.values()) | NOT_MODELS
 
 
 def test_every_model_is_described() -> None:
@@ -115,7 +115,7 @@ def test_the_comparison_finds_what_is_missing() -> None:
     schema["properties"]["doors_at"] = {"type": "string", "format": "date-time"}
     schema["properties"]["title"] = {"type": ["string", "null"]}
     del schema["properties"]["city"]
-    assert unlike(models.Event, schema) == [
+    assert differences(models.Event, schema) == [
         "Event lacks doors_at",
         "city of Event is not described",
         "Event.title has another form",

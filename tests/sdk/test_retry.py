@@ -1,4 +1,4 @@
-"""When a call is tried again. The clock and chance are given, and there is no network."""
+"""Retries: when a call is tried again. The clock and the jitter are given, and there is no network."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ from gatepass_sdk import (
     ValidationError,
 )
 from gatepass_sdk._call import Answer, Call, nothing
-from gatepass_sdk._retrying import KEPT, NOT_SENT, Patience, Tries, refusal_of, retry_after
+from gatepass_sdk._retry import KEPT_FOR_KEY, NOT_SENT, RetryPolicy, Tries, refusal_of, retry_after
 from gatepass_sdk.errors import class_of
 
 SCAN: Call[Any] = Call("POST", "/scan", nothing, idempotency_key="k-1", is_scan=True)
@@ -41,8 +41,8 @@ class Clock:
         return self.now
 
 
-def tries(call: Call[Any] = SCAN, *, chance: float = 0.0, clock: Clock | None = None, **patience: Any) -> Tries:
-    return Tries(call, Patience().but(**patience), clock=clock or Clock(), chance=lambda: chance)
+def tries(call: Call[Any] = SCAN, *, jitter: float = 0.0, clock: Clock | None = None, **policy: Any) -> Tries:
+    return Tries(call, RetryPolicy().with_changes(**policy), clock=clock or Clock(), jitter=lambda: jitter)
 
 
 def answer(status: int, code: str = "some_code", **headers: str) -> Answer:
@@ -51,7 +51,7 @@ def answer(status: int, code: str = "some_code", **headers: str) -> Answer:
 
 
 RETRIED = [408, 429, 500, 502, 503, 504]
-FINAL = [400, 401, 403, 404, 405, 409, 410, 413, 422, 501]
+FINAL_STATUSES = [400, 401, 403, 404, 405, 409, 410, 413, 422, 501]
 
 
 @pytest.mark.parametrize("status", RETRIED)
@@ -59,7 +59,7 @@ def test_what_may_pass_is_tried_again(status: int) -> None:
     assert tries().after_refusal(answer(status)) > 0
 
 
-@pytest.mark.parametrize("status", FINAL)
+@pytest.mark.parametrize("status", FINAL_STATUSES)
 def test_what_is_decided_is_not_tried_again(status: int) -> None:
     with pytest.raises(APIStatusError) as refused:
         tries().after_refusal(answer(status))
@@ -68,9 +68,9 @@ def test_what_is_decided_is_not_tried_again(status: int) -> None:
     assert refused.value.outcome_unknown is (status >= 500)
 
 
-@pytest.mark.parametrize("status", [*RETRIED, *FINAL])
+@pytest.mark.parametrize("status", [*RETRIED, *FINAL_STATUSES])
 @pytest.mark.parametrize("word", ["true", "false", "TRUE", "yes"])
-def test_the_service_has_the_last_word(status: int, word: str) -> None:
+def test_the_service_decides_about_retries(status: int, word: str) -> None:
     once = tries()
     if word == "true":
         assert once.after_refusal(answer(status, x_svc_should_retry=word)) > 0
@@ -91,10 +91,10 @@ def test_a_used_ticket_is_never_asked_for_again_unless_the_service_says_so() -> 
 
 
 @pytest.mark.parametrize("failed", range(1, 9))
-def test_waits_grow_and_are_cut_by_chance(failed: int) -> None:
+def test_waits_grow_and_are_cut_by_jitter(failed: int) -> None:
     waits: list[float] = []
-    for chance in (0.0, 1.0):
-        once = tries(READ, chance=chance, max_retries=100, deadline=1000)
+    for jitter in (0.0, 1.0):
+        once = tries(READ, jitter=jitter, max_retries=100, deadline=1000)
         waits.append([once.after_refusal(answer(503)) for _ in range(failed)][-1])
     longest = min(0.1 * 2 ** (failed - 1), 2.0)
     assert waits == pytest.approx([longest, longest * 0.75])
@@ -140,7 +140,7 @@ def test_a_read_has_more_time_than_a_gate() -> None:
     assert tries(SCAN, deadline=5).time_left == 8.0
 
 
-def test_there_are_so_many_tries_and_no_more() -> None:
+def test_tries_end_after_max_retries() -> None:
     once = tries(max_retries=2, scan_deadline=1000)
     once.after_refusal(answer(503))
     once.after_refusal(answer(503))
@@ -178,34 +178,34 @@ def test_a_call_that_must_not_happen_twice_is_repeated_only_if_it_was_not_done()
 
 
 def test_after_a_lost_answer_only_what_is_kept_for_the_key_is_certain() -> None:
-    for status in FINAL[:-1]:
+    for status in FINAL_STATUSES[:-1]:
         once = tries()
         once.after_failure(httpx2.ReadError("lost"))
         with pytest.raises(APIStatusError) as refused:
             once.after_refusal(answer(status))
-        assert refused.value.outcome_unknown is (status not in KEPT), status
+        assert refused.value.outcome_unknown is (status not in KEPT_FOR_KEY), status
 
 
 @pytest.mark.parametrize("status", [200, 302, 404, 503])
 def test_a_captive_portal_is_never_a_verdict(status: int) -> None:
     page = Answer(status, httpx2.Headers({"content-type": "text/html"}), b"<html>Pay for Wi-Fi</html>")
-    assert not page.is_ours
-    assert tries().after_stranger(page) > 0
+    assert not page.is_from_service
+    assert tries().after_foreign_answer(page) > 0
     with pytest.raises(APIConnectionError, match=rf"other than Gatepass answered \({status}, text/html\)") as lost:
-        tries(max_retries=0).after_stranger(page)
+        tries(max_retries=0).after_foreign_answer(page)
     assert lost.value.outcome_unknown
     assert not isinstance(lost.value, APIStatusError)
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b"{}", b'{"data"', b"\xff", b"[" * 100_000])
 def test_half_an_answer_is_no_answer(body: bytes) -> None:
-    assert not Answer(200, httpx2.Headers(), body).is_ours
-    assert not Answer(404, httpx2.Headers(), body).is_ours
+    assert not Answer(200, httpx2.Headers(), body).is_from_service
+    assert not Answer(404, httpx2.Headers(), body).is_from_service
 
 
 def test_an_empty_answer_is_ours_if_it_has_our_id() -> None:
-    assert Answer(204, httpx2.Headers({"x-request-id": "req_1"}), b"").is_ours
-    assert not Answer(204, httpx2.Headers(), b"").is_ours
+    assert Answer(204, httpx2.Headers({"x-request-id": "req_1"}), b"").is_from_service
+    assert not Answer(204, httpx2.Headers(), b"").is_from_service
 
 
 def test_each_status_and_each_code_has_its_class() -> None:

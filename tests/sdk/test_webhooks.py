@@ -1,4 +1,4 @@
-"""Which messages are believed."""
+"""Verification of webhook messages: which ones are accepted."""
 
 import json
 from typing import Any
@@ -73,9 +73,9 @@ def test_an_old_or_a_future_message_is_not(seconds: float) -> None:
 
 
 def test_a_message_that_was_changed_is_not() -> None:
-    for spoilt in (body() + b" ", body().replace(b"evt_1", b"evt_2"), b""):
+    for changed in (body() + b" ", body().replace(b"evt_1", b"evt_2"), b""):
         with pytest.raises(WebhookVerificationError, match="does not match"):
-            read(spoilt, signed(body()))
+            read(changed, signed(body()))
 
 
 def test_another_secret_is_not_believed() -> None:

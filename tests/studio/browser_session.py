@@ -1,4 +1,4 @@
-"""A desk: somebody with a role, signed in to the studio of one organization."""
+"""A browser session: a person with a role, signed in to the studio of one organization."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -9,25 +9,26 @@ import httpx2
 from gatepass.base.ids import new_id
 from gatepass.domain import staff
 from gatepass.domain.staff import Person, Role
-from gatepass.studio import cookies
-from gatepass.studio.reception import Reception
-from tests import make
+from gatepass.studio.middleware import Middleware
+from gatepass.studio.web import cookies
+from tests import factory
+from tests.server.asgi import TaskTransport
 
 ORIGIN = "https://studio.test"
 
 
-def browser(studio: Reception) -> httpx2.AsyncClient:
-    """A client that behaves as a browser does: it keeps cookies, and says where a request comes from."""
+def browser(studio: Middleware) -> httpx2.AsyncClient:
+    """A client that behaves like a browser: it keeps cookies, and sends Sec-Fetch-Site."""
     return httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app=studio, client=("127.0.0.1", 1)),
+        transport=TaskTransport(app=studio, client=("127.0.0.1", 1)),
         base_url=ORIGIN,
         headers={"Sec-Fetch-Site": "same-origin", "User-Agent": "a browser of the tests"},
     )
 
 
 @dataclass
-class Desk:
-    house: make.House
+class BrowserSession:
+    tenant: factory.Tenant
     person: Person
     role: Role
     client: httpx2.AsyncClient
@@ -40,7 +41,7 @@ class Desk:
         await self.client.aclose()
 
     def url(self, rest: str) -> str:
-        """`rest` is a place in the mode, unless it begins with a slash."""
+        """`rest` is a path in the mode, unless it begins with a slash."""
         return rest if rest.startswith("/") else f"/studio/{self.mode}/{rest}"
 
     async def see(self, rest: str, *, status: int = 200) -> str:
@@ -50,7 +51,7 @@ class Desk:
         return answer.text
 
     async def send(self, rest: str, *, status: Any = 303, files: Any = None, **fields: Any) -> httpx2.Response:
-        """Post a form. After a change one is sent on; `follow` reads where to."""
+        """Post a form. A change redirects; `follow` loads that page."""
         answer = await self.client.post(self.url(rest), data=fields, files=files)
         assert answer.status_code == status, (answer.status_code, answer.headers.get("location"), answer.text[:2000])
         return answer
@@ -59,21 +60,30 @@ class Desk:
         return await self.see(answer.headers["location"])
 
 
-async def sit_down(
-    studio: Reception, house: make.House, role: Role = Role.OWNER, *, mode: str = "live", confirmed: bool = True
-) -> Desk:
-    """Somebody new with this role, signed in."""
-    async with house.db.transaction() as tx:
-        person = await staff.enrol(tx, f"{new_id()}@example.org", f"The {role.spoken}", at=make.now())
-        await staff.join(tx, house.id, person.id, role, by=make.BY, at=make.now())
-        token = await staff.begin(tx, person.id, at=make.now(), address=None, browser="tests", confirmed=confirmed)
+async def sign_in(
+    studio: Middleware,
+    tenant: factory.Tenant,
+    role: Role = Role.OWNER,
+    *,
+    mode: str = "live",
+    confirmed: bool = True,
+    second_factor: bool = True,
+) -> BrowserSession:
+    """A new person with this role, signed in."""
+    async with tenant.db.transaction() as tx:
+        person = await staff.enrol(tx, f"{new_id()}@example.org", f"The {role.spoken}", at=factory.now())
+        await staff.join(tx, tenant.id, person.id, role, by=factory.BY, at=factory.now())
+        token = await staff.begin(
+            tx, person.id, at=factory.now(), address=None, browser="tests", confirmed=confirmed,
+            second_factor=second_factor,
+        )  # fmt: skip
     client = browser(studio)
     client.cookies.set(cookies.SESSION, token, domain="studio.test")
-    return Desk(house, person, role, client, mode)
+    return BrowserSession(tenant, person, role, client, mode)
 
 
-async def another_person(house: make.House, role: Role) -> UUID:
-    async with house.db.transaction() as tx:
-        person = await staff.enrol(tx, f"{new_id()}@example.org", "Somebody else", at=make.now())
-        await staff.join(tx, house.id, person.id, role, by=make.BY, at=make.now())
+async def another_person(tenant: factory.Tenant, role: Role) -> UUID:
+    async with tenant.db.transaction() as tx:
+        person = await staff.enrol(tx, f"{new_id()}@example.org", "Somebody else", at=factory.now())
+        await staff.join(tx, tenant.id, person.id, role, by=factory.BY, at=factory.now())
     return person.id

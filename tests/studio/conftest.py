@@ -9,16 +9,16 @@ from pydantic import SecretStr
 from gatepass.base.database import Database
 from gatepass.base.settings import Settings
 from gatepass.studio.app import create_app
-from gatepass.studio.reception import Reception
-from tests import make
-from tests.studio.desk import Desk, sit_down
+from gatepass.studio.middleware import Middleware
+from tests import factory
+from tests.studio.browser_session import BrowserSession, sign_in
 
 
 @pytest.fixture(scope="session")
 def settings(database_url: str) -> Settings:
     return Settings(
         database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(make.KEY)],
+        encryption_keys=[SecretStr(factory.KEY)],
         public_url="https://studio.test",
         metrics_port=0,
         log_level="error",
@@ -27,23 +27,23 @@ def settings(database_url: str) -> Settings:
 
 
 @pytest.fixture(scope="session")
-async def studio(settings: Settings, db: Database) -> AsyncGenerator[Reception]:
+async def studio(settings: Settings, db: Database) -> AsyncGenerator[Middleware]:
     app = create_app(settings)
     async with app.studio.opened():
         yield app
 
 
 @pytest.fixture
-async def desk(studio: Reception, house: make.House) -> AsyncGenerator[Desk]:
+async def user(studio: Middleware, tenant: factory.Tenant) -> AsyncGenerator[BrowserSession]:
     """An owner of a fresh organization, signed in."""
-    async with await sit_down(studio, house) as desk:
-        yield desk
+    async with await sign_in(studio, tenant) as user:
+        yield user
 
 
 @pytest.fixture
-async def stranger(studio: Reception) -> AsyncGenerator[httpx2.AsyncClient]:
+async def stranger(studio: Middleware) -> AsyncGenerator[httpx2.AsyncClient]:
     """A browser without a session."""
-    from tests.studio.desk import browser
+    from tests.studio.browser_session import browser
 
     async with browser(studio) as client:
         yield client

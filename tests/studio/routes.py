@@ -1,12 +1,12 @@
-"""Every route of the studio, with what is needed to walk it: real ids, and forms that would be taken.
+"""Every route of the studio, with the data to call it: real ids, and valid forms.
 
-A section brings its own in `tests/studio/samples_<section>.py`:
+A section brings its own in `tests/studio/samples/<section>.py`:
 
-    async def ids(house: make.House) -> dict[str, str]    # a real value for each path parameter that it uses
+    async def ids(tenant: factory.Tenant) -> dict[str, str]    # a real value for each path parameter that it uses
     FORMS = {"POST /studio/{mode}/keys/{key_id}/revoke": {}, …}   # for each route that changes something
-    UNNOTED = {"POST /studio/{mode}/keys/preview"}        # those that change nothing and so leave no note
-    PARTS, DOWNLOADS = {…}, {…}                           # those that are no whole pages: pieces for htmx, files
-    STREAMS = {"GET /studio/{mode}/events/{event_id}/door/stream"}  # those that do not end by themselves
+    UNAUDITED = {"POST /studio/{mode}/keys/preview"}      # those that change nothing, so without an audit entry
+    PARTS, DOWNLOADS = {…}, {…}                           # responses that are not whole pages: parts for htmx, files
+    STREAMS = {"GET /studio/{mode}/events/{event_id}/live/stream"}  # responses that do not end by themselves
 
 Where a person can type a text, the samples use XSS, so that every page shows it somewhere.
 """
@@ -23,17 +23,17 @@ from fastapi.routing import APIRoute
 
 from gatepass.domain.staff import Permission
 from gatepass.studio.app import ROUTERS, SECTIONS
-from gatepass.studio.drawing import ROOT
-from tests import make
+from gatepass.studio.services.templates import ROOT
+from tests import factory
 
-# What must never come out of a page as it went in.
+# Text that no page may show unescaped.
 XSS = "\"'><script>alert(1)</script>{{7*7}}"
 RAW = "<script>alert(1)"
 
 
 @dataclass(frozen=True)
 class Walk:
-    """One route. `permission` is what it needs; `guarded` is false for those that need no session."""
+    """One route. `permission` is the one that it needs; `guarded` is false if it needs no session."""
 
     method: str
     path: str
@@ -55,14 +55,14 @@ class Walk:
 
 @cache
 def samples() -> tuple[ModuleType, ...]:
-    here = Path(__file__).parent
-    return tuple(importlib.import_module(f"tests.studio.{path.stem}") for path in sorted(here.glob("samples_*.py")))
+    here = Path(__file__).parent / "samples"
+    return tuple(importlib.import_module(f"tests.studio.samples.{path.stem}") for path in sorted(here.glob("*.py")))
 
 
-async def all_ids(house: make.House) -> dict[str, str]:
+async def all_ids(tenant: factory.Tenant) -> dict[str, str]:
     found: dict[str, str] = {}
     for module in samples():
-        found |= await module.ids(house)
+        found |= await module.ids(tenant)
     return found
 
 
@@ -91,14 +91,14 @@ def _of(routers: Any, prefix: str) -> Iterator[Walk]:
 
 def _walk(route: APIRoute, method: str, prefix: str) -> Walk:
     calls = [dependency.call for dependency in route.dependant.dependencies]
-    visit = next((call for call in calls if hasattr(call, "permission")), None)
-    signed_in = visit is not None or any(getattr(call, "__name__", "") == "session_of" for call in calls)
+    context = next((call for call in calls if hasattr(call, "permission")), None)
+    signed_in = context is not None or any(getattr(call, "__name__", "") == "session_of" for call in calls)
     queries = tuple(param.alias for param in route.dependant.query_params)
     return Walk(
         method,
         prefix + route.path,
-        getattr(visit, "permission", None),
+        getattr(context, "permission", None),
         signed_in,
-        getattr(visit, "confirmed", False),
+        getattr(context, "confirmed", False),
         queries,
     )

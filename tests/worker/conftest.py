@@ -1,4 +1,4 @@
-"""A worker in this process, on a database of its module's own: it would send what other tests left behind."""
+"""A worker in this process, on a database for each module: it would send the deliveries of other tests too."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -9,33 +9,33 @@ from pydantic import SecretStr
 
 from gatepass.base.database import Database
 from gatepass.base.settings import Settings
-from gatepass.domain import upkeep
+from gatepass.domain import maintenance
 from gatepass.migrations import runner
 from gatepass.worker.worker import Worker
-from tests import make
+from tests import factory
 from tests.postgres import Cluster
 
 
 @pytest.fixture(scope="module")
 async def own(cluster: Cluster, request: pytest.FixtureRequest) -> AsyncGenerator[Database]:
-    """An empty, migrated database for this module alone."""
+    """An empty, migrated database for this module."""
     url = cluster.create_database(f"gatepass_{request.module.__name__.rpartition('.')[2]}")
     runner.upgrade(url)
     database = Database(url, connections=16, deadline=20)
-    await upkeep.keep(database, at=make.now())
+    await maintenance.run_due(database, at=factory.now())
     yield database
     await database.close()
 
 
 @pytest.fixture
-async def house(own: Database) -> make.House:
-    return await make.house(own)
+async def tenant(own: Database) -> factory.Tenant:
+    return await factory.tenant(own)
 
 
 def settings_for(database: Database, **different: object) -> Settings:
     return Settings(
-        database_url=SecretStr(database._url),
-        encryption_keys=[SecretStr(make.KEY)],
+        database_url=SecretStr(database.url),
+        encryption_keys=[SecretStr(factory.KEY)],
         worker_metrics_port=0,
         webhook_allow_private=True,
         **different,  # pyright: ignore[reportArgumentType]
@@ -44,7 +44,7 @@ def settings_for(database: Database, **different: object) -> Settings:
 
 @asynccontextmanager
 async def working(database: Database, **different: object) -> AsyncGenerator[Worker]:
-    """A worker, until the block ends; then it stops as an operator stops it."""
+    """A worker until the block ends; then it is stopped."""
     worker = Worker(settings_for(database, **different))
     task = asyncio.create_task(worker.run())
     try:

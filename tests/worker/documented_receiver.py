@@ -1,4 +1,4 @@
-"""The receiver of docs/guides/webhooks.md, run as its readers run it: a process of its own, on loopback."""
+"""The receiver of docs/guides/webhooks.md, run as a reader runs it: a process of its own, on loopback."""
 
 import os
 import socket
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.page import Block, Page
+from tests.markdown_page import Block, Page
 from tests.postgres import free_port
 
 PAGE = Page.of("docs/guides/webhooks.md")
@@ -21,7 +21,7 @@ WITHIN = 20.0
 
 
 def receiver_code() -> Block:
-    """The block that listens."""
+    """The code block with the server."""
     (found,) = [block for block in PAGE.blocks("python") if "serve_forever" in block.text]
     return found
 
@@ -40,7 +40,7 @@ def wait_until_listening(port: int) -> None:
 
 @dataclass
 class DocsReceiver:
-    """`lines` is what it has printed: a line for each message that it took for ours."""
+    """`lines` are those that it has printed: one for each message that it accepted."""
 
     process: subprocess.Popen[str]
     port: int
@@ -56,16 +56,16 @@ class DocsReceiver:
         return f"http://127.0.0.1:{self.port}/"
 
     def accepts(self, headers: Mapping[str, str], body: bytes) -> bool:
-        """What it says to a message that is posted as it came, or with a change."""
-        said = {name: value for name, value in headers.items() if name not in ("host", "content-length")}
+        """Its status for this message, unchanged or with changes."""
+        sent = {name: value for name, value in headers.items() if name not in ("host", "content-length")}
         with closing(HTTPConnection("127.0.0.1", self.port, timeout=WITHIN)) as connection:
-            connection.request("POST", "/", body, said)
+            connection.request("POST", "/", body, sent)
             status = connection.getresponse().status
         assert status in (204, 400)
         return status == 204
 
     def wait_for(self, text: str, times: int = 1) -> None:
-        """Until it has printed so many lines with this text."""
+        """Wait until it has printed this many lines with this text."""
         with self._printed:
             seen = self._printed.wait_for(lambda: sum(text in line for line in self.lines) >= times, WITHIN)
         assert seen, self.lines
@@ -87,7 +87,7 @@ class DocsReceiver:
 
 @contextmanager
 def docs_receiver(folder: Path, *secrets: str, port: int | None = None) -> Generator[DocsReceiver]:
-    """With `-I -S` it finds the standard library and no other package."""
+    """With `-I -S` it can import only the standard library."""
     path, port = folder / "receiver.py", port or free_port()
     path.write_text(receiver_code().text)
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A machine with a public address, which a sender on it must not connect to. Run in a network namespace of its own."""
+"""A machine with a public address, to which its sender must not connect. Run in a network namespace of its own."""
 
 import asyncio
 import fcntl
@@ -7,8 +7,8 @@ import socket
 import struct
 from pathlib import Path
 
-from gatepass.domain.webhooks.destination import is_public
-from gatepass.domain.webhooks.guard import NOBODY, _binds_to_anything, is_own
+from gatepass.domain.webhooks.ssrf_guard import UNASSIGNED, _binds_to_any_address, is_own
+from gatepass.domain.webhooks.url_policy import is_public
 from gatepass.worker.sender import Sender
 
 ADDRESS = "93.184.216.34"
@@ -17,7 +17,7 @@ SET_ADDRESS, SET_FLAGS, UP = 0x8916, 0x8914, 1
 
 
 def take_address() -> None:
-    """Give it to the loopback interface, the only one that a new namespace has."""
+    """Add the address to the loopback interface, the only one in a new namespace."""
     with socket.socket() as control:
         where = struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(ADDRESS))
         fcntl.ioctl(control, SET_ADDRESS, struct.pack("16s16s8x", b"lo", where))
@@ -27,7 +27,7 @@ def take_address() -> None:
 def bind_to_anything() -> None:
     for version in ("ipv4", "ipv6"):
         Path(f"/proc/sys/net/{version}/ip_nonlocal_bind").write_text("1")
-    _binds_to_anything.cache_clear()
+    _binds_to_any_address.cache_clear()
 
 
 async def main() -> None:
@@ -47,7 +47,7 @@ async def main() -> None:
         await sender.close()
     server.close()
     bind_to_anything()
-    told["when anything can be bound to"] = [is_own(address) for address in NOBODY.values()]
+    told["when anything can be bound to"] = [is_own(address) for address in UNASSIGNED.values()]
     print(json.dumps(told))
 
 

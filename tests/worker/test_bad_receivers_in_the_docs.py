@@ -1,15 +1,15 @@
-"""The table of bad receivers in docs/guides/webhooks-in-production.md, and what we write down of each: all tried."""
+"""The table of bad receivers in docs/guides/webhooks-in-production.md: each is tried, and its attempt compared."""
 
 from contextlib import AsyncExitStack
 
 import pytest
 
-from gatepass.domain.webhooks.attempt import Attempt
+from gatepass.domain.webhooks.queue import Attempt
+from tests.domain.webhooks.test_ssrf_guard import Names
 from tests.postgres import free_port
 from tests.receivers import Answer, Authority, receiving, status
-from tests.worker.docs_receiver import IN_PRODUCTION
-from tests.worker.test_guard import Names
-from tests.worker.test_sender import BAD, OK, Unknown, sending, writes
+from tests.worker.bad_receivers import BAD, OK, Unknown, sending, writes
+from tests.worker.documented_receiver import IN_PRODUCTION
 
 ANSWERS: dict[str, Answer] = {
     "answers 200 to 299": 204,
@@ -32,7 +32,7 @@ ROWS = {row[0]: (row[1], row[2].strip("`")) for row in IN_PRODUCTION.table("your
 
 
 def noted(attempt: Attempt) -> tuple[str, str]:
-    """As the table writes it."""
+    """The result as in the table."""
     return str(attempt.status or "null"), attempt.error or "null"
 
 
@@ -44,7 +44,7 @@ async def test_a_receiver_that(what: str) -> None:
 
 
 async def test_the_rest_of_the_table() -> None:
-    """Those that never see a request."""
+    """Receivers that never get a request."""
     tried: dict[str, tuple[str, str]] = {}
     async with AsyncExitStack() as opened:
         send = await opened.enter_async_context(sending())

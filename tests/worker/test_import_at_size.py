@@ -1,7 +1,8 @@
-"""Fifty thousand rows through the real studio and worker: memory stays flat, and the progress moves."""
+"""Fifty thousand rows through the real studio and worker: memory stays constant, and the progress bar moves."""
 
 import pytest
 
+from bench.console import wide_console
 from bench.imports import measure
 from gatepass.migrations import runner
 from tests.postgres import Cluster
@@ -12,8 +13,8 @@ async def test_a_large_file_is_never_held_in_memory(cluster: Cluster) -> None:
     url = cluster.create_database("gatepass_import_at_size")
     runner.upgrade(url)
     figures = await measure(url, 50_000, undo=True)
-    print(*figures.lines(), sep="\n")
+    figures.show(wide_console())
     assert (figures.made, figures.faulty) == (50_000, 0)
     assert max(figures.memory.values()) < 40
-    # A shared machine may stand still for a moment; the bench has the promise.
+    # A shared machine may stall for a moment; the bench measures the real limit.
     assert figures.stall < 3

@@ -1,4 +1,4 @@
-"""Our messages, checked by others: a receiver written from the contract alone, and the `standardwebhooks` package."""
+"""Our messages, verified by others: the documented receiver, and the `standardwebhooks` package."""
 
 import ast
 import asyncio
@@ -18,12 +18,12 @@ from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import signature
 from gatepass.domain.webhooks.signature import Secrets
 from gatepass.worker.worker import Worker
-from tests import make
-from tests.make import BY, VAULT, House
+from tests import factory
+from tests.factory import BY, VAULT, Tenant
 from tests.postgres import free_port
 from tests.receivers import Received, receiving
 from tests.worker.conftest import settings_for, working
-from tests.worker.docs_receiver import PAGE, docs_receiver, receiver_code
+from tests.worker.documented_receiver import PAGE, docs_receiver, receiver_code
 from tests.worker.test_worker import has_states
 
 MOST_LINES = 20
@@ -42,43 +42,43 @@ def test_the_receiver_is_twenty_lines_of_the_standard_library() -> None:
     assert imported <= sys.stdlib_module_names
 
 
-async def test_it_takes_what_we_send(own: Database, house: House, tmp_path: Path) -> None:
+async def test_it_takes_what_we_send(own: Database, tenant: Tenant, tmp_path: Path) -> None:
     port = free_port()
-    _, secret = await house.endpoint(f"http://127.0.0.1:{port}/")
+    _, secret = await tenant.endpoint(f"http://127.0.0.1:{port}/")
     with docs_receiver(tmp_path, secret, port=port) as receiver:
         async with working(own):
-            told = await house.tell(3)
+            told = await tenant.tell(3)
             for id in told:
                 line = f"ticket.activated {webhooks.written_id(id)}"
                 await asyncio.to_thread(receiver.wait_for, line)
-            await has_states(house, *[("delivered", 1, 204)] * 3)
+            await has_states(tenant, *[("delivered", 1, 204)] * 3)
 
 
-async def test_with_another_secret_it_refuses_what_we_send(own: Database, house: House, tmp_path: Path) -> None:
+async def test_with_another_secret_it_refuses_what_we_send(own: Database, tenant: Tenant, tmp_path: Path) -> None:
     with docs_receiver(tmp_path, signature.new_secret()) as receiver:
-        await house.endpoint(receiver.url)
+        await tenant.endpoint(receiver.url)
         async with working(own):
-            await house.tell()
-            await has_states(house, ("pending", 1, 400))
+            await tenant.tell()
+            await has_states(tenant, ("pending", 1, 400))
         assert receiver.lines == []
 
 
-async def test_it_refuses_what_a_worker_with_a_slow_clock_sends(own: Database, house: House, tmp_path: Path) -> None:
-    """Its `t` is six minutes old when it arrives; everything else about it is right."""
+async def test_it_refuses_what_a_worker_with_a_slow_clock_sends(own: Database, tenant: Tenant, tmp_path: Path) -> None:
+    """Its `t` is six minutes old when it arrives; all else is valid."""
     port = free_port()
-    _, secret = await house.endpoint(f"http://127.0.0.1:{port}/")
-    worker = Worker(settings_for(own), clock=lambda: make.now() - timedelta(minutes=6))
+    _, secret = await tenant.endpoint(f"http://127.0.0.1:{port}/")
+    worker = Worker(settings_for(own), clock=lambda: factory.now() - timedelta(minutes=6))
     with docs_receiver(tmp_path, secret, port=port) as receiver:
         task = asyncio.create_task(worker.run())
-        await house.tell()
-        await has_states(house, ("pending", 1, 400))
+        await tenant.tell()
+        await has_states(tenant, ("pending", 1, 400))
         worker.stop()
         await task
         assert receiver.lines == []
 
 
-async def test_of_a_message_it_refuses_any_other_byte(own: Database, house: House, tmp_path: Path) -> None:
-    secret, message = await one_message(own, house)
+async def test_of_a_message_it_refuses_any_other_byte(own: Database, tenant: Tenant, tmp_path: Path) -> None:
+    secret, message = await one_message(own, tenant)
     with docs_receiver(tmp_path, secret) as receiver:
         assert receiver.accepts(message.headers, message.body)
         for at in range(len(message.body)):
@@ -102,9 +102,9 @@ async def test_a_message_is_good_for_five_minutes(seconds: int, accepted: bool, 
 
 
 async def test_the_standard_package_takes_what_we_send(
-    own: Database, house: House, monkeypatch: pytest.MonkeyPatch
+    own: Database, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    secret, message = await one_message(own, house)
+    secret, message = await one_message(own, tenant)
     verified = as_in_the_docs(monkeypatch, secret)
     assert verified(message.headers, message.body) == message.json()
     for at in range(len(message.body)):
@@ -117,15 +117,15 @@ async def test_the_standard_package_takes_what_we_send(
 
 
 async def test_while_a_secret_is_rotated_either_is_good(
-    own: Database, house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own: Database, tenant: Tenant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with receiving() as receiver, working(own):
-        id, old = await house.endpoint(receiver.url())
-        new = await rotated(house, id)
-        await house.tell()
+        id, old = await tenant.endpoint(receiver.url())
+        new = await rotated(tenant, id)
+        await tenant.tell()
         (before,) = await receiver.wait(1)
-        await switch(house, id)
-        await house.tell()
+        await switch(tenant, id)
+        await tenant.tell()
         _, after = await receiver.wait(2)
     for message in (before, after):
         for secret in (old, new):
@@ -145,28 +145,28 @@ async def test_while_a_secret_is_rotated_either_is_good(
         assert done.accepts(after.headers, after.body)
 
 
-async def one_message(own: Database, house: House) -> tuple[str, Received]:
+async def one_message(own: Database, tenant: Tenant) -> tuple[str, Received]:
     """A message as the worker sends it, and the secret that signs it."""
     async with receiving() as receiver, working(own):
-        _, secret = await house.endpoint(receiver.url())
-        await house.tell()
+        _, secret = await tenant.endpoint(receiver.url())
+        await tenant.tell()
         (message,) = await receiver.wait(1)
     return secret, message
 
 
-async def rotated(house: House, id: UUID) -> str:
-    async with house.db.transaction() as tx:
-        _, secret = await webhooks.rotate_secret(tx, house.id, Mode.LIVE, id, VAULT, by=BY, at=make.now())
+async def rotated(tenant: Tenant, id: UUID) -> str:
+    async with tenant.db.transaction() as tx:
+        _, secret = await webhooks.rotate_secret(tx, tenant.id, Mode.LIVE, id, VAULT, by=BY, at=factory.now())
     return secret
 
 
-async def switch(house: House, id: UUID) -> None:
-    async with house.db.transaction() as tx:
-        await webhooks.switch_secret(tx, house.id, Mode.LIVE, id, by=BY, at=make.now())
+async def switch(tenant: Tenant, id: UUID) -> None:
+    async with tenant.db.transaction() as tx:
+        await webhooks.switch_secret(tx, tenant.id, Mode.LIVE, id, by=BY, at=factory.now())
 
 
 def as_in_the_docs(monkeypatch: pytest.MonkeyPatch, secret: str) -> Callable[[dict[str, str], bytes], Any]:
-    """The function that the page gives to those who use the package."""
+    """The function on the page for users of the package."""
     (block,) = [block for block in PAGE.blocks("python") if "standardwebhooks" in block.text]
     defined: dict[str, Any] = {}
     exec(block.text, defined)  # noqa: S102  it is our own page
@@ -175,24 +175,24 @@ def as_in_the_docs(monkeypatch: pytest.MonkeyPatch, secret: str) -> Callable[[di
 
 
 def changed(body: bytes, at: int) -> bytes:
-    """With one bit of one byte turned. It stays ASCII, so that nothing fails before the signature is compared."""
+    """With one bit changed. It stays ASCII, so that nothing fails before the signature is compared."""
     return body[:at] + bytes([body[at] ^ 1]) + body[at + 1 :]
 
 
 def signed(secret: str, body: bytes, *, at: int) -> dict[str, str]:
-    """Headers as the worker makes them, signed so many seconds from now."""
+    """Headers of the worker, signed this many seconds from now."""
     return signature.headers(
         Secrets(secret),
         body,
-        event_id=make.new_id(),
+        event_id=factory.new_id(),
         type="ticket.activated",
-        delivery_id=make.new_id(),
+        delivery_id=factory.new_id(),
         attempt=1,
         replayed=False,
-        at=make.now() + timedelta(seconds=at),
+        at=factory.now() + timedelta(seconds=at),
     )
 
 
 def from_next(message: Received) -> dict[str, str]:
-    """As a receiver sees it that looks at the other header."""
+    """As seen by a receiver that reads the other header."""
     return {**message.headers, "x-svc-signature": message.headers["x-svc-signature-next"]}

@@ -1,4 +1,4 @@
-"""The recorder: whatever is noted is written, also what comes at the very moment when a batch ends."""
+"""The recorder: every result is written, also one that arrives at the moment when a batch ends."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ async def test_what_comes_as_a_batch_ends_is_written_too() -> None:
         await answered
 
     recorder = Recorder(write, lapsed=_nobody)
-    recorder.note(FIRST, NEVER)
+    recorder.add(FIRST, NEVER)
     while not written:  # noqa: ASYNC110  it begins by itself
         await asyncio.sleep(0)
     answered.set_result(None)
-    loop.call_soon(recorder.note, SECOND, NEVER)
+    loop.call_soon(recorder.add, SECOND, NEVER)
     for _ in range(3):
         await recorder.drain()
         await asyncio.sleep(0)

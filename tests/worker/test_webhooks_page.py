@@ -1,4 +1,4 @@
-"""The tables of the pages about webhooks say what the code does. Their commands are run by tests/docs."""
+"""The tables of the pages about webhooks match the code. Their commands are run by tests/docs."""
 
 import re
 from typing import Any
@@ -7,8 +7,8 @@ from gatepass.domain.message_catalogue import MESSAGES
 from gatepass.domain.webhooks import signature
 from gatepass.domain.webhooks.schedule import DELAYS
 from gatepass.domain.webhooks.signature import Secrets
-from tests import make
-from tests.worker.docs_receiver import IN_PRODUCTION, PAGE
+from tests import factory
+from tests.worker.documented_receiver import IN_PRODUCTION, PAGE
 
 CODE = re.compile("`([^`]+)`")
 SECONDS = {"s": 1, "min": 60, "h": 3600}
@@ -22,8 +22,8 @@ def test_the_types_are_those_that_there_are() -> None:
 def test_the_headers_are_those_that_are_sent() -> None:
     told = {name for row in PAGE.table("header") for name in CODE.findall(row[0])}
     both = Secrets(signature.new_secret(), signature.new_secret())
-    about: dict[str, Any] = {"event_id": make.new_id(), "type": "webhook.ping", "delivery_id": make.new_id()}
-    sent = signature.headers(both, b"{}", attempt=2, replayed=True, at=make.now(), **about)
+    about: dict[str, Any] = {"event_id": factory.new_id(), "type": "webhook.ping", "delivery_id": factory.new_id()}
+    sent = signature.headers(both, b"{}", attempt=2, replayed=True, at=factory.now(), **about)
     assert told == {*sent, "user-agent"}
 
 

@@ -1,1 +1,1 @@
-"""The reference pages: made from what the code says of itself, committed, and compared by a test."""
+"""Generates the reference pages from the code. The pages are committed, and a test compares them."""

@@ -1,7 +1,7 @@
-"""`make reference`: write the made parts of the reference pages anew."""
+"""`make reference`: write the generated parts of the reference pages."""
 
-from tools.reference.pages import DOCS, made, replaced
+from tools.reference.pages import DOCS, generated, replaced
 
-for name, text in made().items():
+for name, text in generated().items():
     page = DOCS / name
     page.write_text(replaced(page.read_text(encoding="utf-8"), text), encoding="utf-8")

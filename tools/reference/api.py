@@ -1,4 +1,4 @@
-"""The API's reference, from its description: each operation with a call that can be pasted, then each object."""
+"""The API's reference, from its OpenAPI document: each operation with a call to paste, then each object."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -14,11 +14,11 @@ SCHEMA: Final = "#/components/schemas/"
 METHODS: Final = ("get", "post", "patch", "delete")
 
 
-def written(description: str) -> str:
-    return "\n\n".join(Description(json.loads(description)).parts())
+def generate(document: str) -> str:
+    return "\n\n".join(Reference(json.loads(document)).parts())
 
 
-class Description:
+class Reference:
     def __init__(self, document: Json) -> None:
         self._document = document
         self._answers: dict[str, Json | str] = json.loads(ANSWERS.read_text(encoding="utf-8"))
@@ -31,7 +31,7 @@ class Description:
             if method in METHODS
         }
         if set(operations) != set(CALLS):
-            raise ValueError(f"calls.py has to know these: {set(operations) ^ set(CALLS)}")
+            raise ValueError(f"calls.py and the document differ in: {set(operations) ^ set(CALLS)}")
         for tag in self._document["tags"]:
             if tag["name"] == "Messages":
                 continue
@@ -48,7 +48,7 @@ class Description:
         yield found["description"]
         parameters = [self._resolved(parameter) for parameter in found.get("parameters", [])]
         if parameters:
-            rows = [(p["name"], p["in"], self._kind(p["schema"]), p.get("description", "")) for p in parameters]
+            rows = [(p["name"], p["in"], self._type(p["schema"]), p.get("description", "")) for p in parameters]
             yield _table(("parameter", "in", "type", "what it is"), [(f"`{a}`", *rest) for a, *rest in rows])
         if "requestBody" in found:
             schema = self._resolved(found["requestBody"]["content"]["application/json"]["schema"])
@@ -64,7 +64,7 @@ class Description:
             content = self._resolved(response).get("content", {}).get("application/json", {})
             values = [example["value"] for example in content.get("examples", {}).values()]
             codes = dict.fromkeys(f"`{value['code']}`" for value in values if "code" in value)
-            named = self._kind(content["schema"]) if "schema" in content and not codes else ""
+            named = self._type(content["schema"]) if "schema" in content and not codes else ""
             yield status, ", ".join(codes) or f"{self._resolved(response)['description']} {named}".strip()
 
     def _messages(self) -> Iterator[str]:
@@ -81,7 +81,7 @@ class Description:
     def _objects(self) -> Iterator[str]:
         yield "## Objects"
         for name, schema in self._document["components"]["schemas"].items():
-            if name.endswith("Request") or name in self._messages_bodies():
+            if name.endswith("Request") or name in self._message_bodies():
                 continue
             yield f"### {name}"
             if "description" in schema:
@@ -91,36 +91,36 @@ class Description:
             elif _properties(schema):
                 yield self._fields(schema)
 
-    def _messages_bodies(self) -> set[str]:
+    def _message_bodies(self) -> set[str]:
         contents = [
             m["post"]["requestBody"]["content"]["application/json"] for m in self._document["webhooks"].values()
         ]
         return {content["schema"].get("$ref", "").removeprefix(SCHEMA) for content in contents}
 
     def _fields(self, schema: Json) -> str:
-        needed = schema.get("required", [])
+        required = schema.get("required", [])
         rows = [
-            (f"`{name}`" + ("" if name in needed else ", optional"), self._kind(field), self._sentence(field))
+            (f"`{name}`" + ("" if name in required else ", optional"), self._type(field), self._description(field))
             for name, field in _properties(schema).items()
         ]
         return _table(("field", "type", "what it is"), rows)
 
-    def _sentence(self, field: Json) -> str:
+    def _description(self, field: Json) -> str:
         return field.get("description", "").replace("\n", " ").replace("|", "\\|")
 
-    def _kind(self, schema: Json) -> str:
-        """A type in a word or two, with a link if it is one of the objects."""
+    def _type(self, schema: Json) -> str:
+        """The type in a word or two, with a link if it is one of the objects."""
         if "$ref" in schema:
             name = schema["$ref"].removeprefix(SCHEMA)
             return f"[{name}](#{name.lower()})"
         if "anyOf" in schema:
-            return " or ".join(self._kind(one) for one in schema["anyOf"])
+            return " or ".join(self._type(one) for one in schema["anyOf"])
         if "enum" in schema or "const" in schema:
             return " or ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
         named = schema.get("type", "any")
         kinds: list[str] = named if isinstance(named, list) else [named]
         if "array" in kinds and "items" in schema:
-            kinds = [f"list of {self._kind(schema['items'])}" if kind == "array" else kind for kind in kinds]
+            kinds = [f"list of {self._type(schema['items'])}" if kind == "array" else kind for kind in kinds]
         return " or ".join(schema.get("format", kind) if kind == "string" else kind for kind in kinds)
 
     def _resolved(self, value: Json) -> Json:

@@ -1,8 +1,8 @@
-"""A real call of each operation, to paste into a shell where a sandbox key is set, one after the other.
+"""A real call of each operation, to paste one after the other into a shell with a sandbox key.
 
-Nobody listens at the endpoint, so it is paused before anything is sent there: what is tried and fails shows in answers.
+No receiver listens at the endpoint, so it is paused before the first message: failed attempts would be in the answers.
 
-What they are answered is in `answers.json`, recorded by `make reference` and compared by tests/docs.
+The answers are in `answers.json`: `make reference` records them, and tests/docs compares them.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""The commands, from what they say of themselves with `--help`."""
+"""The commands, from the text of their `--help`."""
 
 import inspect
 from collections.abc import Iterator
@@ -7,18 +7,18 @@ from typing import Any, Final
 
 import typer
 
-# The command and the module whose `app` it is.
+# Each command, and the module that has its `app`.
 PROGRAMS: Final = {"gatepass-cli": "gatepass_sdk.cli.main", "gatepass": "gatepass.cli.main"}
 
 
-def written() -> str:
+def generate() -> str:
     return "\n\n".join(part for name, module in PROGRAMS.items() for part in _program(name, module))
 
 
 def _program(name: str, module: str) -> Iterator[str]:
     command = typer.main.get_command(import_module(module).app)
     yield f"## {name}"
-    yield _said(command)
+    yield _help(command)
     yield from _subcommands(name, command)
 
 
@@ -39,7 +39,7 @@ def _command(name: str, command: Any) -> Iterator[str]:
     named = " ".join(_name(one) for one in arguments)
     yield f"### {name}"
     yield f"`{name} {named}`" if named else f"`{name}`"
-    yield _said(command)
+    yield _help(command)
     rows = [(f"`{', '.join([*one.opts, *one.secondary_opts])}`", one.help or "") for one in options]
     rows += [(f"`{_name(one)}`", one.help or "") for one in arguments]
     if rows:
@@ -51,5 +51,5 @@ def _name(argument: Any) -> str:
     return name if argument.required else f"[{name}]"
 
 
-def _said(command: Any) -> str:
+def _help(command: Any) -> str:
     return inspect.cleandoc(command.help or "").replace("\f", "")

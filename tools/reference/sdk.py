@@ -11,12 +11,12 @@ from gatepass.domain.keys import Mode, make_key
 from gatepass_sdk import AsyncGatepass, Gatepass, GatepassError, testing
 
 MODULE: Final = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])|~")
-# An annotation that is written as text; a default that is text keeps its quotes.
+# An annotation in quotes. A default value that is a string keeps its quotes.
 QUOTED: Final = re.compile(r"(-> |: )'([^']*)'")
 WIDE: Final = re.compile(r"\n\s*\n")
 
 
-def written() -> str:
+def generate() -> str:
     return "\n\n".join(_parts())
 
 
@@ -36,6 +36,10 @@ def _parts() -> Iterator[str]:
     for name, kind in rest.items():
         yield f"### {name}"
         yield from _class(kind)
+    for name, function in exported.items():
+        if inspect.isfunction(function):
+            yield f"### {name}\n\n`{name}{_signature(function)}`"
+            yield _sentences(function.__doc__)
     yield "## gatepass_sdk.testing"
     for name in testing.__all__:
         kind: Any = getattr(testing, name)
@@ -52,7 +56,7 @@ def _parts() -> Iterator[str]:
 
 
 def _resources() -> Iterator[str]:
-    """What hangs on a client: `client.scans` and its neighbours."""
+    """The resources of a client: `client.scans` and the others."""
     with Gatepass(make_key(Mode.SANDBOX, "a"), base_url="http://127.0.0.1:8000/api/public/v1") as client:
         found = {name: value for name, value in vars(client).items() if not name.startswith("_")}
     for name, value in found.items():
@@ -61,31 +65,31 @@ def _resources() -> Iterator[str]:
 
 
 def _class(kind: type) -> Iterator[str]:
-    said = _sentences(kind.__doc__)
-    if said:
-        yield said
+    text = _sentences(kind.__doc__)
+    if text:
+        yield text
     yield from _methods(kind)
 
 
 def _record(name: str, kind: type) -> Iterator[str]:
     yield f"### {name}"
-    said = _sentences(kind.__doc__)
-    if said and not said.startswith(f"{name}("):
-        yield said
+    text = _sentences(kind.__doc__)
+    if text and not text.startswith(f"{name}("):
+        yield text
     fields = dataclasses.fields(kind)
     yield _table("field", "type", ((f"`{field.name}`", f"`{_named(field.type)}`") for field in fields))
     yield from _methods(kind)
 
 
 def _methods(kind: type) -> Iterator[str]:
-    """The public ones, in the order in which they are written, those that are inherited from us first."""
+    """The public ones in the order of the source, those inherited from our own classes first."""
     ours = [one for one in reversed(kind.__mro__) if one.__module__.startswith("gatepass_sdk")]
     named = {name: value for one in ours for name, value in vars(one).items() if not name.startswith("_")}
     for name, value in named.items():
         function: Any = value.fget if isinstance(value, property) else getattr(kind, name)
         if isinstance(value, property):
-            kind_of_it = _named(inspect.signature(function).return_annotation)
-            yield f"**`{name}`**: `{kind_of_it}`. {_sentences(function.__doc__)}".strip()
+            type_name = _named(inspect.signature(function).return_annotation)
+            yield f"**`{name}`**: `{type_name}`. {_sentences(function.__doc__)}".strip()
         elif inspect.isroutine(function):
             waits = "await " if inspect.iscoroutinefunction(function) else ""
             yield f"**`{waits}{name}{_signature(function)}`**"
@@ -100,7 +104,7 @@ def _signature(callable_: Any) -> str:
 
 
 def _named(annotation: Any) -> str:
-    """Without the modules that names come from."""
+    """The annotation without the modules of its names."""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     return MODULE.sub("", QUOTED.sub(r"\1\2", text))
 

@@ -5,7 +5,7 @@ from pydantic import SecretStr
 from gatepass.base.settings import Settings
 
 
-def written() -> str:
+def generate() -> str:
     rows = ["| setting | default | what it does |", "|---|---|---|"]
     for name, field in Settings.model_fields.items():
         default = _shown(field.get_default(call_default_factory=True))

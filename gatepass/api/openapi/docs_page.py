@@ -1,6 +1,6 @@
-"""`/docs`, the reference in a browser, and `/openapi.json`, what it is made from. Public; no key is needed.
+"""`/docs`, the reference in a browser, and `/openapi.json`, its source. Public; no key is needed.
 
-The pages ask nobody but this service. Scalar, which draws them, is vendored in `static/scalar/`.
+The pages load nothing from other servers. Scalar, which renders them, is vendored in `static/scalar/`.
 """
 
 import json
@@ -12,29 +12,31 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from gatepass.api import openapi
-from gatepass.api.admission import House
-from gatepass.api.description.operations import SECURITY
-from gatepass.api.errors import NotFound
-from gatepass.base.assets import FOR_GOOD, SAFE, Asset, packed
+from gatepass.api.auth import State
+from gatepass.api.openapi import document
+from gatepass.api.openapi.operations import SECURITY
+from gatepass.api.responses import NotFound
+from gatepass.base.assets import FOR_GOOD, NO_REFERRER, Asset, packed
 from gatepass.base.settings import BASE_PATH, Settings
 from gatepass.domain.keys import Mode, is_well_formed, mode_of
 
-STATIC: Final = Path(__file__).parent / "static"
+STATIC: Final = Path(__file__).parent.parent / "static"
 SCALAR_VERSION: Final = "1.72.1"
 SCALAR: Final = f"scalar-{SCALAR_VERSION}.js"
 OPENAPI: Final = f"{BASE_PATH}/openapi.json"
 
-# Scalar sets style attributes and adds style elements as it draws; without 'unsafe-inline' it has no layout.
+# Scalar sets style attributes and adds style elements as it renders; without 'unsafe-inline' it has no layout.
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; "
     "img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
+# The pages, which a setting turns off; and their source, which is part of the API.
 router = APIRouter(include_in_schema=False)
+source_router = APIRouter(include_in_schema=False)
 
 
-# Plain functions, not coroutines: unpacking four megabytes must not hold up a gate.
+# Plain functions, which FastAPI calls in a thread: reading a file or packing it must not block the event loop.
 @router.api_route("/", methods=["GET", "HEAD"])
 @router.api_route("/docs/", methods=["GET", "HEAD"])
 def front() -> Response:
@@ -47,14 +49,16 @@ def page(request: Request) -> Response:
 
 
 @router.api_route("/docs/config.json", methods=["GET", "HEAD"])
-def config(house: House) -> Response:
-    """What the page must know about this service. Not kept: it may hold a key."""
-    told: dict[str, Any] = {
+def config(state: State) -> Response:
+    """The configuration of the page. It may contain a key, so it is not cached."""
+    values: dict[str, Any] = {
         "openapi": OPENAPI,
         "securityScheme": SECURITY,
-        "key": sandbox_key(house.settings),
+        "key": sandbox_key(state.settings),
     }
-    return Response(json.dumps(told), headers={**SAFE, "Cache-Control": "no-store"}, media_type="application/json")
+    return Response(
+        json.dumps(values), headers={**NO_REFERRER, "Cache-Control": "no-store"}, media_type="application/json"
+    )
 
 
 def sandbox_key(settings: Settings) -> str | None:
@@ -70,14 +74,14 @@ def asset(name: str, request: Request) -> Response:
     return ASSETS[name]().answer(request)
 
 
-@router.api_route(OPENAPI, methods=["GET", "HEAD"])
+@source_router.api_route(OPENAPI, methods=["GET", "HEAD"])
 def description(request: Request) -> Response:
     return _description().answer(request)
 
 
 @cache
 def _description() -> Asset:
-    return Asset("application/json", packed(openapi.written()))
+    return Asset("application/json", packed(document.written()))
 
 
 @cache

@@ -1,32 +1,32 @@
 """The interface description, OpenAPI 3.1: served at `/openapi.json` and committed as `docs/openapi.json`.
 
-    python -m gatepass.api.openapi > docs/openapi.json
+    python -m gatepass.api.openapi.document > docs/openapi.json
 
-Paths and models come from the routes, statuses from the errors table, examples from the sandbox; the
-words are in `description/`. A route that nobody described stops the build.
+Paths and models come from the routes, statuses from the table of refusals, examples from the sandbox, the
+texts from `text.py` and the notes. A route without notes stops the build.
 """
 
 import json
 import sys
 from typing import Any, Final
 
-from gatepass.api import webhook
-from gatepass.api.description import answers, operations, schemas, webhooks
-from gatepass.api.description.introduction import introduction
+from gatepass.api.openapi import operations, responses, schemas, webhook_messages
+from gatepass.api.openapi.introduction import introduction
+from gatepass.api.routes import webhook_schemas
 from gatepass.base.settings import BASE_PATH
-from gatepass.base.wire_name import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
+from gatepass.base.wire_constants import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
 
 Json = dict[str, Any]
 
-# Of the interface, not of the service.
+# The version of the interface, not of the service.
 VERSION: Final = "1.0.0"
 
 TAGS: Final = {
     "Events": "The catalogue of your organization.",
     "Cards": "What a card token is worth.",
     "Scans": "Tickets, activated at the gate.",
-    webhook.TAG: "Where messages are sent to, and what became of them.",
-    webhooks.TAG: "What we send to you.",
+    webhook_schemas.TAG: "Where messages are sent to, and what became of them.",
+    webhook_messages.TAG: "What we send to you.",
 }
 
 
@@ -43,17 +43,17 @@ def document() -> Json:
         "servers": [{"url": BASE_PATH}],
         "tags": [{"name": name, "description": description} for name, description in TAGS.items()],
         "paths": operations.paths(),
-        "webhooks": webhooks.webhooks(),
+        "webhooks": webhook_messages.webhooks(),
         "components": {
             "securitySchemes": {operations.SECURITY: SECURITY_SCHEME},
-            "headers": answers.HEADERS,
-            "responses": answers.shared(),
+            "headers": responses.HEADERS,
+            "responses": responses.shared(),
             "schemas": {
                 **schemas.of_models(operations.models()),
                 **schemas.of_requests(),
                 "Error": schemas.error(),
                 "ErrorDetails": schemas.error_details(),
-                **webhooks.message_schemas(),
+                **webhook_messages.message_schemas(),
             },
         },
     }

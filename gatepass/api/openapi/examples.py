@@ -1,19 +1,19 @@
-"""Examples, made by the code that answers: what the sandbox says is what the page shows."""
+"""Examples, made by the code that answers: the page shows the answers of the sandbox."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from nacl.signing import SigningKey
 
-from gatepass.api.card import PublicKeyOut, PublicKeysOut
-from gatepass.api.card import written as verification
-from gatepass.api.errors import body_of
-from gatepass.api.events import EventOut
-from gatepass.api.wire import Data, Page, written_cursor
+from gatepass.api.responses import body_of
+from gatepass.api.routes.cards import PublicKeyOut, PublicKeysOut
+from gatepass.api.routes.cards import written as verification
+from gatepass.api.routes.events import EventOut
+from gatepass.api.schemas import Data, Page, written_cursor
 from gatepass.base.clock import rfc3339
+from gatepass.base.errors import Refusal
 from gatepass.base.paging import Place
-from gatepass.base.refusals import Refusal
-from gatepass.base.wire_name import TOKEN_PREFIX
+from gatepass.base.wire_constants import TOKEN_PREFIX
 from gatepass.domain import sandbox
 from gatepass.domain.cards import PublicKey
 from gatepass.domain.cards.token import sign
@@ -22,12 +22,12 @@ from gatepass.domain.tickets import AlreadyActivated
 
 Json = dict[str, Any]
 
-# Everybody knows this private key; it only makes the example token verify with the example public key.
+# This private key is public; it only makes the example token verify with the example public key.
 EXAMPLE_KEY: Final = SigningKey(bytes(32))
 EXAMPLE_KEY_ID: Final = sandbox.CARD_IDS["TEST_VALID"]
 TOKEN: Final = sign(CARD_NUMBER, datetime(2030, 6, 16, tzinfo=UTC), EXAMPLE_KEY)
-CURSOR: Final = written_cursor(Place(sandbox.LISTING.event.starts_at, sandbox.EVENT_ID))
-EVENT: Final = EventOut.of(sandbox.LISTING, "")
+CURSOR: Final = written_cursor(Place(sandbox.CATALOGUE_ENTRY.event.starts_at, sandbox.EVENT_ID))
+EVENT: Final = EventOut.of(sandbox.CATALOGUE_ENTRY, "", "a")
 
 
 def example(summary: str, value: object) -> Json:
@@ -39,7 +39,7 @@ def sandbox_token(card: str) -> str:
 
 
 def refused(refusals: list[Refusal]) -> Json:
-    """One example for each refusal, by its code, and by its parameter where a code comes more than once."""
+    """One example for each refusal, by its code, and by its parameter where a code occurs more than once."""
     codes = [refusal.code for refusal in refusals]
     return {
         refusal.code if codes.count(refusal.code) == 1 else f"{refusal.code} {refusal.param}": example(
@@ -105,7 +105,7 @@ SCANS: Final = {
 ALREADY_ACTIVATED: Final = AlreadyActivated(
     activated_at=rfc3339(EVENT.starts_at), gate="North 2", scanner_id="handheld-17"
 )
-# Where the sandbox answers otherwise than the live example.
+# Refusals whose sandbox answer differs from the live example.
 IN_THE_SANDBOX: Final[dict[type[Refusal], Refusal]] = {
     AlreadyActivated: AlreadyActivated(activated_at=rfc3339(sandbox.USED_AT), gate=None, scanner_id=None)
 }

@@ -1,12 +1,12 @@
-"""The introduction: what somebody must know before the first call. Its tables are made from those of the code."""
+"""The introduction of the description. Its tables are made from those of the code."""
 
 from typing import Final
 
-from gatepass.api.description.answers import EVERYWHERE
-from gatepass.api.description.operations import NOTES
-from gatepass.api.errors import SANDBOX_STATUS, STATUS, MethodNotAllowed, NotFound
-from gatepass.base.refusals import Refusal
-from gatepass.base.wire_name import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX, SHOULD_RETRY_HEADER, TOKEN_PREFIX
+from gatepass.api.openapi.operations import NOTES
+from gatepass.api.openapi.responses import EVERYWHERE
+from gatepass.api.responses import SANDBOX_STATUS, STATUS, MethodNotAllowed, NotFound
+from gatepass.base.errors import Refusal
+from gatepass.base.wire_constants import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX, SHOULD_RETRY_HEADER, TOKEN_PREFIX
 from gatepass.domain import sandbox
 from gatepass.domain.keys import RATES, Mode, Scope
 from gatepass.domain.tickets import ACTIVATED
@@ -32,7 +32,7 @@ def introduction() -> str:
 
 
 def reachable() -> list[type[Refusal]]:
-    """Every refusal that a caller of the public API can meet, by status."""
+    """Every refusal that a caller of the public API can get, by status."""
     own = {type(refusal) for notes in NOTES.values() for refusal in notes.refusals}
     return sorted(own.union(EVERYWHERE, BESIDE_THE_OPERATIONS), key=lambda kind: (STATUS[kind], kind.code))
 
@@ -48,7 +48,7 @@ def _cards() -> str:
     return _table("Card number", "Answer", *rows)
 
 
-def _outcome(given: sandbox.Given) -> str:
+def _outcome(given: sandbox.SandboxVerdict) -> str:
     if given.verdict == ACTIVATED:
         return f"200, category {given.category_name}"
     return f"{SANDBOX_STATUS[REFUSALS[given.verdict]]} `{given.verdict}`"

@@ -1,4 +1,4 @@
-"""Notes about an operation: what its route does not say about itself."""
+"""Notes about an operation: the parts of its description that its route does not contain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from gatepass.api import incoming
-from gatepass.api.description import schemas
-from gatepass.api.wire import MOST
-from gatepass.base.refusals import InvalidRequest, Refusal
+from gatepass.api.openapi import schemas
+from gatepass.api.request import LARGEST_BODY
+from gatepass.api.schemas import MOST
+from gatepass.base.errors import InvalidRequest, Refusal
 from gatepass.domain.keys import Scope
 
 Json = dict[str, Any]
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """A good answer besides the usual one."""
+    """A success besides the usual one."""
 
     status: int
     description: str
@@ -59,7 +59,7 @@ def path(name: str, description: str, example: str) -> Json:
 def body(schema: str, shown: Mapping[str, Json], *, required: bool = True) -> Json:
     return {
         "required": required,
-        "description": f"At most {incoming.LARGEST_BODY // 1024} KiB of JSON.",
+        "description": f"At most {LARGEST_BODY // 1024} KiB of JSON.",
         "content": {"application/json": {"schema": schemas.ref(schema), "examples": dict(shown)}},
     }
 

@@ -1,15 +1,15 @@
-"""The operations: what people read about each, and what it may refuse. Paths and models come from the routes."""
+"""The operations: the text and the refusals of each. Paths and models come from the routes."""
 
 from collections.abc import Iterable
 from typing import Any, Final
 
 from fastapi.routing import APIRoute
 
-from gatepass.api import public, scan
-from gatepass.api.description import answers, examples, schemas, subscriptions
-from gatepass.api.description.notes import BAD_CURSOR, BAD_LIMIT, CURSOR, LIMIT, Notes, body, path, query
-from gatepass.api.errors import NotFound, RequestTooLarge
-from gatepass.base.refusals import InvalidRequest
+from gatepass.api.openapi import examples, responses, schemas, webhook_operations
+from gatepass.api.openapi.notes import BAD_CURSOR, BAD_LIMIT, CURSOR, LIMIT, Notes, body, path, query
+from gatepass.api.responses import NotFound, RequestTooLarge
+from gatepass.api.routes import routers, scans
+from gatepass.base.errors import InvalidRequest
 from gatepass.domain import cards, sandbox, tickets
 from gatepass.domain.events import EventNotActive, EventNotFound
 from gatepass.domain.keys import Scope
@@ -21,15 +21,15 @@ SECURITY: Final = "bearer"
 
 def paths() -> dict[str, Json]:
     described: dict[str, Json] = {}
-    for route in public.ROUTES:
+    for route in routers.ROUTES:
         for method in sorted(route.methods or ()):
             described.setdefault(route.path, {})[method.lower()] = _operation(route, NOTES[route.name])
     return described
 
 
 def models() -> Iterable[Any]:
-    """Every model that is answered with."""
-    yield from (route.response_model for route in public.ROUTES if route.response_model is not None)
+    """Every response model."""
+    yield from (route.response_model for route in routers.ROUTES if route.response_model is not None)
     yield from (success.model for notes in NOTES.values() for success in notes.also)
 
 
@@ -44,16 +44,16 @@ def _operation(route: APIRoute, notes: Notes) -> Json:
         **({"requestBody": notes.body} if notes.body else {}),
         "responses": {
             **dict(sorted(_successes(route, notes))),
-            **answers.refusals(notes.refusals, replayable=notes.replayable),
+            **responses.refusals(notes.refusals, replayable=notes.replayable),
         },
     }
 
 
 def _successes(route: APIRoute, notes: Notes) -> Iterable[tuple[str, Json]]:
     schema = None if route.response_model is None else schemas.name_of(route.response_model)
-    yield str(route.status_code or 200), answers.success(notes.success, schema, notes.shown, notes.headers)
+    yield str(route.status_code or 200), responses.success(notes.success, schema, notes.shown, notes.headers)
     for also in notes.also:
-        yield str(also.status), answers.success(also.description, schemas.name_of(also.model), also.shown)
+        yield str(also.status), responses.success(also.description, schemas.name_of(also.model), also.shown)
 
 
 EVENT_ID: Final = path("id", "The event's UUID.", str(sandbox.EVENT_ID))
@@ -67,7 +67,7 @@ TOKEN: Final = query(
         "live": {"summary": "A signed token", "value": examples.TOKEN},
     },
 )
-# Without an example: the page would fill it in, and the second thing that somebody tries would be a reused key.
+# It has no example: the page would fill it in, and the second call of a reader would be refused for a reused key.
 IDEMPOTENCY_KEY: Final[Json] = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -75,7 +75,7 @@ IDEMPOTENCY_KEY: Final[Json] = {
         "A value of your own that is new for each scan and the same for each retry of it, such as a UUID. "
         "A retry gets the first answer again, for at least 24 hours. Live and sandbox keys do not mix."
     ),
-    "schema": {"type": "string", "minLength": 1, "maxLength": scan.LONGEST_RETRY_KEY},
+    "schema": {"type": "string", "minLength": 1, "maxLength": scans.LONGEST_IDEMPOTENCY_KEY},
 }
 
 # By the name of the route's function. A route without notes stops the build.
@@ -92,7 +92,7 @@ NOTES: Final[dict[str, Notes]] = {
         shown=examples.EVENTS,
         refusals=(BAD_LIMIT, BAD_CURSOR),
         parameters=(LIMIT, CURSOR),
-        headers=(answers.LINK,),
+        headers=(responses.LINK,),
     ),
     "event": Notes(
         id="retrieve_event",
@@ -101,7 +101,7 @@ NOTES: Final[dict[str, Notes]] = {
         scope=Scope.EVENTS_READ,
         success="The event.",
         shown=examples.ONE_EVENT,
-        # An id with a slash in it is another path, and there is nothing at it.
+        # An id with a slash in it is another path, which does not exist.
         refusals=(EventNotFound(), NotFound()),
         parameters=(EVENT_ID,),
     ),
@@ -161,8 +161,8 @@ NOTES: Final[dict[str, Notes]] = {
         ),
         parameters=(IDEMPOTENCY_KEY,),
         body=body("ScanRequest", examples.SCANS),
-        headers=(answers.REPLAYED,),
+        headers=(responses.REPLAYED,),
         replayable=True,
     ),
-    **subscriptions.NOTES,
+    **webhook_operations.NOTES,
 }

@@ -1,21 +1,21 @@
-"""The answers of an operation: which statuses, with which codes and headers. Statuses come from the errors table."""
+"""The responses of an operation: statuses, codes and headers. Statuses come from the table of refusals."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from gatepass.api.description import examples
-from gatepass.api.description.schemas import ref
-from gatepass.api.errors import SANDBOX_STATUS, STATUS, InternalError
-from gatepass.base.refusals import Overloaded, Refusal, Unavailable
+from gatepass.api.openapi import examples
+from gatepass.api.openapi.schemas import ref
+from gatepass.api.responses import SANDBOX_STATUS, STATUS, InternalError
+from gatepass.base.errors import Overloaded, Refusal, Unavailable
 from gatepass.base.settings import BASE_PATH
-from gatepass.base.wire_name import SHOULD_RETRY_HEADER
+from gatepass.base.wire_constants import SHOULD_RETRY_HEADER
 from gatepass.domain import keys, limits
 from gatepass.domain.tickets.activation import REFUSALS
 
 Json = dict[str, Any]
 
-# What any operation may answer, before or instead of its own work.
+# Refusals that any operation may give.
 EVERYWHERE: Final[tuple[type[Refusal], ...]] = (
     keys.InvalidKey,
     keys.InsufficientScope,
@@ -55,7 +55,7 @@ LINK: Final = "Link"
 # A header is marked as required where it is listed and always sent.
 HEADERS: Final[dict[str, Json]] = {
     REQUEST_ID: {
-        "description": "The id of this call, in our logs and in the audit trail.",
+        "description": "The id of this call, in our logs and in the request log.",
         "required": True,
         "schema": {"type": "string", "pattern": "^req_[0-9a-f]{32}$"},
         "example": "req_01a1dcb84b3a708e93f58fda83e65220",
@@ -99,7 +99,7 @@ HEADERS: Final[dict[str, Json]] = {
 
 
 def success(description: str, schema: str | None, shown: Mapping[str, Json], headers: Iterable[str] = ()) -> Json:
-    """An answer with this schema; without one it has no body."""
+    """A response with this schema; without one it has no body."""
     content = {"application/json": {"schema": ref(schema), "examples": dict(shown)}} if schema else None
     return {
         "description": description,
@@ -109,9 +109,9 @@ def success(description: str, schema: str | None, shown: Mapping[str, Json], hea
 
 
 def refusals(own: Iterable[Refusal], *, replayable: bool = False) -> dict[str, Json]:
-    """The answers to an operation's own refusals, and references to those that any operation may give.
+    """The responses for an operation's own refusals, and references to those that any operation may give.
 
-    `replayable` says that verdicts are kept for a retry with the same Idempotency-Key.
+    `replayable`: verdicts are stored for a retry with the same Idempotency-Key.
     """
     by_status: defaultdict[int, list[Refusal]] = defaultdict(list)
     for refusal in own:
@@ -125,7 +125,7 @@ def refusals(own: Iterable[Refusal], *, replayable: bool = False) -> dict[str, J
 
 
 def shared() -> dict[str, Json]:
-    """The answers that any operation may give."""
+    """The responses that any operation may give."""
     return {
         name: _refusal(status, [kind() for kind in EVERYWHERE if STATUS[kind] == status])
         for status, name in NAMES.items()
@@ -134,7 +134,7 @@ def shared() -> dict[str, Json]:
 
 def _refusal(status: int, found: list[Refusal], *, replayable: bool = False) -> Json:
     codes = {refusal.code: refusal.sentence() for refusal in found}
-    code = {"enum": list(codes), "description": "\n".join(f"- `{code}`: {told}" for code, told in codes.items())}
+    code = {"enum": list(codes), "description": "\n".join(f"- `{code}`: {text}" for code, text in codes.items())}
     schema = {"allOf": [{"type": "object", "properties": {"code": code}}, ref("Error")]}
     return {
         "description": _meaning(status, found),

@@ -1,4 +1,4 @@
-"""The schemas: from the models that answer and the struct that is parsed, under names that read well."""
+"""The schemas, made from the response models and the request structs, under public names."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -7,17 +7,17 @@ import msgspec
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from gatepass.api.description.words import WORDS
-from gatepass.api.scan import ScanIn
-from gatepass.api.webhook import NewWebhook, SecretRotation, WebhookChange
-from gatepass.api.webhook_replays import ReplayRequest
+from gatepass.api.openapi.text import WORDS
+from gatepass.api.routes.scans import ScanIn
+from gatepass.api.routes.webhook_replays import ReplayRequest
+from gatepass.api.routes.webhook_schemas import NewWebhook, SecretRotation, WebhookChange
 from gatepass.domain.webhooks import SUBSCRIBABLE, MessageType
 
 Json = dict[str, Any]
 
 REF: Final = "#/components/schemas/"
 
-# Every model has its name here; one that is missing stops the build, so that no Page_EventOut_ slips out.
+# The public name of each model. A missing one stops the build, so that no Page_EventOut_ is published.
 NAMES: Final = {
     "Page_EventOut_": "EventList",
     "Data_EventOut_": "EventResponse",
@@ -26,7 +26,7 @@ NAMES: Final = {
     "TicketCategoryOut": "TicketCategory",
     "VerificationOut": "CardVerification",
     "CardStatus": "CardStatus",
-    "Reason": "VerificationReason",
+    "VerificationReason": "VerificationReason",
     "PublicKeysOut": "PublicKeySet",
     "PublicKeyOut": "PublicKey",
     "Data_ScanOut_": "ScanResponse",
@@ -60,7 +60,7 @@ NAMES: Final = {
     "MessageOut": "Message",
 }
 
-# What is parsed, by the name under which it is described.
+# The request structs by their public names.
 REQUESTS: Final[dict[str, type[msgspec.Struct]]] = {
     "ScanRequest": ScanIn,
     "WebhookRequest": NewWebhook,
@@ -69,7 +69,7 @@ REQUESTS: Final[dict[str, type[msgspec.Struct]]] = {
     "ReplayRequest": ReplayRequest,
 }
 
-# What the types of a struct do not say about its fields.
+# Formats that the types of a struct cannot express.
 FORMATS: Final[dict[str, Json]] = {
     "event_id": {"format": "uuid"},
     "delivery_id": {"format": "uuid"},
@@ -91,17 +91,17 @@ def name_of(model: type[BaseModel]) -> str:
 
 
 def of_models(models: Iterable[type[BaseModel]]) -> dict[str, Json]:
-    """The schemas of these models and of all that they hold. What we answer always has all of its fields."""
+    """The schemas of these models and of the models in them. A response always has all of its fields."""
     _, schema = models_json_schema([(model, "serialization") for model in models], ref_template=REF + "{model}")
     found = {NAMES[name]: _plain(definition) for name, definition in schema["$defs"].items()}
     for definition in found.values():
         if "properties" in definition:
             definition["required"] = list(definition["properties"])
-    return {name: _told(name, found[name]) for name in NAMES.values()}
+    return {name: _described(name, found[name]) for name in NAMES.values()}
 
 
 def of_requests() -> dict[str, Json]:
-    """What is sent to us: each struct's own fields and lengths, and what a struct cannot say."""
+    """The schemas of request bodies: the fields and lengths of each struct, and rules that a struct cannot express."""
     described = {name: _of_request(name, struct) for name, struct in REQUESTS.items()}
     scan = described["ScanRequest"]
     scan["oneOf"] = [_only(scan, "By card number", "card_number"), _only(scan, "By token", "token")]
@@ -110,7 +110,7 @@ def of_requests() -> dict[str, Json]:
 
 def _of_request(name: str, struct: type[msgspec.Struct]) -> Json:
     _, found = msgspec.json.schema_components([struct], ref_template=REF + "{name}")
-    schema = _told(name, _plain(found[struct.__name__]))
+    schema = _described(name, _plain(found[struct.__name__]))
     for field in schema["properties"].keys() & FORMATS.keys():
         schema["properties"][field].update(FORMATS[field])
     if not schema["required"]:
@@ -119,7 +119,7 @@ def _of_request(name: str, struct: type[msgspec.Struct]) -> Json:
 
 
 def _only(schema: Json, title: str, name: str) -> Json:
-    """One of the two ways to name the card. A null is as good as an absent field, so a type is asked for too."""
+    """One of the two ways to name the card. Null counts as absent, so a type is required too."""
     return {"title": title, "required": [name], "properties": {name: {**schema["properties"][name], "type": "string"}}}
 
 
@@ -150,15 +150,15 @@ def error_details() -> Json:
 
 
 def _plain(schema: Any) -> Any:
-    """Without made-up titles and defaults of null, and `null` beside the type instead of in an anyOf."""
+    """The schema without generated titles and null defaults, and with `null` in `type` instead of an anyOf."""
     if isinstance(schema, list):
         return [_plain(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
         return ref(NAMES[schema["$ref"].removeprefix(REF)])
-    made_up = {name for name in ("title", "default") if not isinstance(schema.get(name), dict)}
-    plain: Json = {name: _plain(part) for name, part in schema.items() if name not in made_up}
+    generated = {name for name in ("title", "default") if not isinstance(schema.get(name), dict)}
+    plain: Json = {name: _plain(part) for name, part in schema.items() if name not in generated}
     return _type_first(_merged(plain) if "anyOf" in plain else plain)
 
 
@@ -180,8 +180,8 @@ def _without_choices(schema: Json) -> Json:
     return {name: part for name, part in schema.items() if name != "anyOf"}
 
 
-def _told(name: str, schema: Json) -> Json:
-    """The schema with what people want to know about it."""
+def _described(name: str, schema: Json) -> Json:
+    """The schema with its descriptions."""
     words = WORDS.get(name, {})
     if "" in words:
         schema = {"type": schema["type"], "description": words[""], **schema}

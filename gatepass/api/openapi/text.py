@@ -1,8 +1,8 @@
-"""What people want to know about each schema and its fields."""
+"""The descriptions of schemas and their fields."""
 
 from typing import Final
 
-# The name of the schema, then of its fields; the empty field is the schema itself.
+# By the name of the schema, then of the field; the empty field is the schema itself.
 WORDS: Final[dict[str, dict[str, str]]] = {
     "EventList": {"": "A page of events."},
     "EventResponse": {"": "One event."},

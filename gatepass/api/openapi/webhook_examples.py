@@ -1,4 +1,4 @@
-"""Examples of endpoints, deliveries and replays, made by the models that answer."""
+"""Examples of endpoints, deliveries and replays, made by the response models."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -7,11 +7,11 @@ from uuid import UUID
 import msgspec
 from pydantic import BaseModel
 
-from gatepass.api.description.examples import example
-from gatepass.api.webhook import NewWebhookOut, RotatedWebhookOut, WebhookOut
-from gatepass.api.webhook_deliveries import AttemptOut, DeliveryDetailOut, DeliveryOut
-from gatepass.api.webhook_replays import ReplayCountOut, ReplayOut
-from gatepass.api.wire import Data, Page, packed
+from gatepass.api.openapi.examples import example
+from gatepass.api.routes.webhook_deliveries import AttemptOut, DeliveryDetailOut, DeliveryOut
+from gatepass.api.routes.webhook_replays import ReplayCountOut, ReplayOut
+from gatepass.api.routes.webhook_schemas import NewWebhookOut, RotatedWebhookOut, WebhookOut
+from gatepass.api.schemas import Data, Page, packed
 from gatepass.base.clock import rfc3339
 from gatepass.domain import message_catalogue, sandbox
 from gatepass.domain.keys import Mode
@@ -21,10 +21,10 @@ from gatepass.domain.webhooks.queue import State
 Json = dict[str, Any]
 
 ID: Final = UUID(message_catalogue.AN_ID)
-AT: Final = sandbox.LISTING.event.starts_at
+AT: Final = sandbox.CATALOGUE_ENTRY.event.starts_at
 DAY: Final = timedelta(days=1)
 URL: Final = "https://tickets.example.com/gatepass"
-# Nobody's: 32 bytes that say what they are for.
+# No real secret: 32 bytes of text that say so.
 SECRET: Final = "whsec_VGhpcyBpcyBhbiBleGFtcGxlLCBub3QgYSBzZWNyZXQ="  # noqa: S105
 
 ENDPOINT: Final = Endpoint(

@@ -1,9 +1,9 @@
-"""The messages: what subscribers are sent, and how they know that it is from us."""
+"""The webhook messages: their bodies, and the headers that sign them."""
 
 from typing import Any, Final
 
-from gatepass.api.description.schemas import ref
-from gatepass.base.wire_name import (
+from gatepass.api.openapi.schemas import ref
+from gatepass.base.wire_constants import (
     ATTEMPT_HEADER,
     DELIVERY_HEADER,
     EVENT_HEADER,
@@ -25,7 +25,7 @@ from gatepass.domain.message_catalogue import (
     schema_of,
 )
 
-SECONDS: Final = int(sandbox.LISTING.event.starts_at.timestamp())
+SECONDS: Final = int(sandbox.CATALOGUE_ENTRY.event.starts_at.timestamp())
 
 TAG: Final = "Messages"
 
@@ -39,7 +39,7 @@ def message_schemas() -> dict[str, Json]:
 
 
 def _schema(message: MessageKind) -> Json:
-    """As the catalogue has it, but that what has a name in this description is referred to by it."""
+    """The schema from the catalogue; types that have a name in this description become references."""
     schema = schema_of(message)
     fields = schema["properties"]["data"]["properties"]
     for name, field in fields.items():
@@ -68,7 +68,7 @@ HEX64: Final = "5f8d" * 16
 SIGNATURE: Final[Json] = {"type": "string", "pattern": "^t=[0-9]+,v1=[0-9a-f]{64}$"}
 SIGNED: Final = f"t={SECONDS}000,v1={HEX64}"
 
-# Name, required, description, schema, example; an example of None stands for the type of the message.
+# Name, required, description, schema, example. An example of None means the type of the message.
 HEADERS: Final[tuple[tuple[str, bool, str, Json, Any], ...]] = (
     (EVENT_HEADER, True, "The type of the message.", TEXT, None),
     (

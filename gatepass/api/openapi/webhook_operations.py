@@ -2,24 +2,14 @@
 
 from typing import Final
 
-from gatepass.api.description import answers
-from gatepass.api.description import subscription_examples as shown
-from gatepass.api.description.notes import (
-    BAD_CURSOR,
-    BAD_LIMIT,
-    CURSOR,
-    LIMIT,
-    Notes,
-    Success,
-    body,
-    path,
-    query,
-)
-from gatepass.api.errors import NotFound, RequestTooLarge
-from gatepass.api.webhook_replays import ReplayCountOut
-from gatepass.api.wire import Data
-from gatepass.base.refusals import InvalidRequest, NotAllowedFromHere
-from gatepass.base.wire_name import NEXT_SIGNATURE_HEADER, REPLAY_HEADER, SIGNATURE_HEADER
+from gatepass.api.openapi import responses
+from gatepass.api.openapi import webhook_examples as shown
+from gatepass.api.openapi.notes import BAD_CURSOR, BAD_LIMIT, CURSOR, LIMIT, Notes, Success, body, path, query
+from gatepass.api.responses import NotFound, RequestTooLarge
+from gatepass.api.routes.webhook_replays import ReplayCountOut
+from gatepass.api.schemas import Data
+from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
+from gatepass.base.wire_constants import NEXT_SIGNATURE_HEADER, REPLAY_HEADER, SIGNATURE_HEADER
 from gatepass.domain.keys import Scope
 from gatepass.domain.webhooks import DeliveryNotFound, DeliveryStatus, MessageType, TooManyEndpoints, WebhookNotFound
 
@@ -33,7 +23,7 @@ AFTER: Final = query(
 
 BAD_URL: Final = InvalidRequest("The URL must begin with https://.", param="url")
 BAD_TYPES: Final = InvalidRequest("types: there is no type 'ticket.sold'.", param="types")
-# An id with a slash in it is another path, and there is nothing at it.
+# An id with a slash in it is another path, which does not exist.
 UNKNOWN: Final = (WebhookNotFound(), NotFound())
 PAGED: Final = (BAD_LIMIT, BAD_CURSOR)
 
@@ -62,7 +52,7 @@ NOTES: Final[dict[str, Notes]] = {
         shown=shown.WEBHOOKS,
         refusals=PAGED,
         parameters=(LIMIT, CURSOR),
-        headers=(answers.LINK,),
+        headers=(responses.LINK,),
     ),
     "webhook": Notes(
         id="retrieve_webhook",
@@ -152,7 +142,7 @@ NOTES: Final[dict[str, Notes]] = {
             *UNKNOWN,
         ),
         parameters=(WEBHOOK_ID, LIMIT, CURSOR, STATUS, TYPE),
-        headers=(answers.LINK,),
+        headers=(responses.LINK,),
     ),
     "delivery": Notes(
         id="retrieve_webhook_delivery",
@@ -201,7 +191,7 @@ NOTES: Final[dict[str, Notes]] = {
         shown=shown.REPLAYS,
         refusals=(*PAGED, *UNKNOWN),
         parameters=(WEBHOOK_ID, LIMIT, CURSOR),
-        headers=(answers.LINK,),
+        headers=(responses.LINK,),
     ),
     "list_messages": Notes(
         id="list_webhook_events",

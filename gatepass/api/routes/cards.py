@@ -1,4 +1,4 @@
-"""GET /card/verify, GET /card/keys: what a card token is worth, and how to tell offline."""
+"""GET /card/verify, GET /card/keys: whether a card token is valid, and the public keys to verify one offline."""
 
 from base64 import urlsafe_b64encode
 from typing import Annotated, Literal
@@ -7,17 +7,24 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from gatepass.api.admission import House, admit_remembered, needs, require_confirmed
-from gatepass.api.answer import Answer
-from gatepass.api.call import Call
-from gatepass.api.gatehouse import Gatehouse
-from gatepass.api.incoming import Incoming
-from gatepass.api.lane import through
-from gatepass.api.wire import Moment, Wire
+from gatepass.api.auth import State, authorize_cached, needs, require_confirmed
+from gatepass.api.fast_path import as_route
+from gatepass.api.request import ApiCall, RawRequest
+from gatepass.api.responses import Reply
+from gatepass.api.schemas import Moment, Wire
+from gatepass.api.state import ApiState
 from gatepass.base.clock import rfc3339
-from gatepass.base.refusals import InvalidRequest
+from gatepass.base.errors import InvalidRequest
 from gatepass.domain import cards, sandbox
-from gatepass.domain.cards import INVALID, CardStatus, InvalidToken, PublicKey, Question, Reason, Verification
+from gatepass.domain.cards import (
+    INVALID,
+    CardStatus,
+    InvalidToken,
+    PublicKey,
+    Verification,
+    VerificationReason,
+    VerificationRequest,
+)
 from gatepass.domain.keys import Caller, Mode, Scope
 
 router = APIRouter(tags=["Cards"])
@@ -30,7 +37,7 @@ class VerificationOut(Wire):
     card_number: str | None
     issued_at: Moment | None
     card_id: str | None
-    reason: Reason | None = Field(description="Why the token is not valid; null if it is.")
+    reason: VerificationReason | None = Field(description="Why the token is not valid; null if it is.")
 
 
 class PublicKeyOut(Wire):
@@ -55,36 +62,36 @@ async def verify_card(
     request: Request,
     token: Annotated[str | None, Query(description="A card token.")] = None,  # noqa: ARG001  for the description
 ) -> Response:
-    """Whether a card token is good. No ticket is activated."""
-    return await through(answer_verification, request)
+    """Whether a card token is valid. No ticket is activated."""
+    return await as_route(answer_verification, request)
 
 
-async def answer_verification(house: Gatehouse, call: Call, incoming: Incoming) -> Answer:
-    """Admission, the signature, the card."""
-    authorization = incoming.header(b"authorization")
-    caller = await admit_remembered(house, call, authorization, Scope.CARDS_VERIFY)
-    text = incoming.parameter("token")
+async def answer_verification(state: ApiState, call: ApiCall, request: RawRequest) -> Reply:
+    """Check the key, the signature, the card."""
+    authorization = request.header(b"authorization")
+    caller = await authorize_cached(state, call, authorization, Scope.CARDS_VERIFY)
+    text = request.parameter("token")
     if not text:
         raise InvalidRequest("token is missing.", param="token")
     if caller.mode is Mode.SANDBOX:
         found = sandbox.verify(text)
     else:
-        found = await _verified(house, caller, text)
+        found = await _verified(state, caller, text)
     if found is INVALID or caller.mode is Mode.SANDBOX:
-        await require_confirmed(house, call, authorization)
-    return Answer.of(200, written(found))
+        await require_confirmed(state, call, authorization)
+    return Reply.of(200, written(found))
 
 
-async def _verified(house: Gatehouse, caller: Caller, text: str) -> Verification:
+async def _verified(state: ApiState, caller: Caller, text: str) -> Verification:
     try:
-        token = await house.signatures.read(caller.organization_id, text)
+        token = await state.public_keys.read_token(caller.organization_id, text)
     except InvalidToken:
         return INVALID
-    return await house.questions(Question(caller.organization_id, caller.key_id, token))
+    return await state.questions(VerificationRequest(caller.organization_id, caller.key_id, token))
 
 
 def written(verification: Verification) -> dict[str, object]:
-    """VerificationOut, without the cost of a model; a test says that they are the same."""
+    """The fields of VerificationOut without the cost of a model; a test compares the two."""
     card = verification.card
     return {
         "valid": verification.valid,
@@ -98,10 +105,10 @@ def written(verification: Verification) -> dict[str, object]:
 
 
 @router.get("/card/keys")
-async def card_keys(caller: Annotated[Caller, needs(Scope.CARDS_VERIFY)], house: House) -> PublicKeysOut:
+async def card_keys(caller: Annotated[Caller, needs(Scope.CARDS_VERIFY)], state: State) -> PublicKeysOut:
     """The public keys that verify this organization's card tokens, newest first, as a JWK set."""
     if caller.mode is Mode.SANDBOX:
         return PublicKeysOut(keys=[])
-    async with house.db.reading() as tx:
+    async with state.db.autocommit() as tx:
         found = await cards.verifying_keys(tx, caller.organization_id)
     return PublicKeysOut(keys=[PublicKeyOut.of(key) for key in found])

@@ -6,12 +6,12 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Response
 from pydantic import Field
 
-from gatepass.api.admission import House, needs
-from gatepass.api.wire import Data, Moment, Page, Wire, next_page, page_size, page_start
+from gatepass.api.auth import State, needs
+from gatepass.api.schemas import Data, Moment, Page, Wire, next_page, page_size, page_start
 from gatepass.base.ids import strict_uuid
 from gatepass.base.paging import Place
 from gatepass.domain import events, sandbox
-from gatepass.domain.events import EventNotFound, EventStatus, Listing, TicketCategory
+from gatepass.domain.events import CatalogueEntry, EventNotFound, EventStatus, TicketCategory
 from gatepass.domain.keys import Caller, Mode, Scope
 
 router = APIRouter(tags=["Events"])
@@ -51,7 +51,7 @@ class EventOut(Wire):
     ticket_categories: list[TicketCategoryOut]
 
     @classmethod
-    def of(cls, listing: Listing, public_url: str) -> "EventOut":
+    def of(cls, listing: CatalogueEntry, public_url: str, cell: str) -> "EventOut":
         event = listing.event
         return cls(
             id=event.id,
@@ -62,7 +62,7 @@ class EventOut(Wire):
             country=event.country,
             starts_at=event.starts_at,
             ends_at=event.ends_at,
-            cover_url=events.cover_address(event.cover_url, public_url),
+            cover_url=events.cover_address(event.cover_url, public_url, cell),
             status=event.status,
             ticket_categories=[TicketCategoryOut.of(category) for category in listing.categories],
         )
@@ -71,7 +71,7 @@ class EventOut(Wire):
 @router.get("/events")
 async def list_events(
     caller: Annotated[Caller, needs(Scope.EVENTS_READ)],
-    house: House,
+    state: State,
     response: Response,
     limit: Annotated[int, Depends(page_size)],
     after: Annotated[Place | None, Depends(page_start)],
@@ -80,13 +80,13 @@ async def list_events(
     if caller.mode is Mode.SANDBOX:
         found = sandbox.published(after)
     else:
-        async with house.db.reading() as tx:
+        async with state.db.autocommit() as tx:
             found = await events.published(tx, caller.organization_id, after=after, limit=limit + 1)
     page, has_more = found[:limit], len(found) > limit
     place = Place(page[-1].event.starts_at, page[-1].event.id) if has_more else None
-    cursor = next_page(response, f"{house.settings.base_url}/events", limit, place)
+    cursor = next_page(response, f"{state.settings.base_url}/events", limit, place)
     return Page(
-        data=[EventOut.of(listing, house.settings.public_url) for listing in page],
+        data=[EventOut.of(listing, state.settings.public_url, state.settings.cell) for listing in page],
         has_more=has_more,
         next_cursor=cursor,
     )
@@ -95,7 +95,7 @@ async def list_events(
 @router.get("/events/{id}")
 async def event(
     caller: Annotated[Caller, needs(Scope.EVENTS_READ)],
-    house: House,
+    state: State,
     id: Annotated[str, Path(description="The event's UUID.")],
 ) -> Data[EventOut]:
     """One event of the caller's organization, whatever its status."""
@@ -103,7 +103,7 @@ async def event(
     if event_id is None:
         raise EventNotFound
     if caller.mode is Mode.SANDBOX:
-        return Data(data=EventOut.of(sandbox.find(event_id), house.settings.public_url))
-    async with house.db.reading() as tx:
+        return Data(data=EventOut.of(sandbox.find(event_id), state.settings.public_url, state.settings.cell))
+    async with state.db.autocommit() as tx:
         found = await events.find(tx, caller.organization_id, event_id)
-    return Data(data=EventOut.of(found, house.settings.public_url))
+    return Data(data=EventOut.of(found, state.settings.public_url, state.settings.cell))

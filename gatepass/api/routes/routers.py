@@ -1,4 +1,4 @@
-"""The public routes, in the order of their description: one list, for the application and for what describes it."""
+"""The public routes in the order of the interface description: one list for the application and for the description."""
 
 from collections import defaultdict
 from typing import Final
@@ -6,16 +6,24 @@ from typing import Final
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
-from gatepass.api import card, events, scan, webhook_deliveries, webhook_events, webhook_replays, webhooks
+from gatepass.api.routes import (
+    cards,
+    events,
+    scans,
+    webhook_deliveries,
+    webhook_endpoints,
+    webhook_messages,
+    webhook_replays,
+)
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     events.router,
-    card.router,
-    scan.router,
-    webhooks.router,
+    cards.router,
+    scans.router,
+    webhook_endpoints.router,
     webhook_deliveries.router,
     webhook_replays.router,
-    webhook_events.router,
+    webhook_messages.router,
 )
 ROUTES: Final = tuple(route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
 
@@ -27,5 +35,5 @@ def _methods() -> dict[str, set[str]]:
     return found
 
 
-# What each path takes. Where several routes share one, Starlette would name only the methods of the first.
+# The methods of each path. Where several routes share a path, Starlette would name only those of the first.
 METHODS: Final = _methods()

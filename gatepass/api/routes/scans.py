@@ -8,25 +8,22 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from gatepass.api.admission import admit_remembered
-from gatepass.api.answer import Answer
-from gatepass.api.body import decoded, moment
-from gatepass.api.call import Call
-from gatepass.api.errors import answer
-from gatepass.api.gatehouse import Gatehouse
-from gatepass.api.incoming import Incoming
-from gatepass.api.lane import through
-from gatepass.api.wire import Data, Wire
+from gatepass.api.auth import authorize_cached
+from gatepass.api.fast_path import as_route
+from gatepass.api.request import ApiCall, RawRequest, decoded, moment
+from gatepass.api.responses import Reply, refusal_reply
+from gatepass.api.schemas import Data, Wire
+from gatepass.api.state import ApiState
+from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
-from gatepass.base.refusals import InvalidRequest
 from gatepass.domain import cards, sandbox
 from gatepass.domain.cards import InvalidToken
 from gatepass.domain.keys import Caller, InvalidKey, Mode, Scope
-from gatepass.domain.tickets import Scan, Verdict
+from gatepass.domain.tickets import Scan, ScanOutcome
 
 router = APIRouter(tags=["Scans"])
 
-LONGEST_RETRY_KEY: Final = 255
+LONGEST_IDEMPOTENCY_KEY: Final = 255
 AHEAD: Final = timedelta(minutes=2)
 BACK: Final = timedelta(hours=72)
 
@@ -49,25 +46,25 @@ class ScanOut(Wire):
 @router.post("/scan", response_model=Data[ScanOut])
 async def scan(request: Request) -> Response:
     """Activate the ticket that a card holds for an event."""
-    return await through(answer_scan, request)
+    return await as_route(answer_scan, request)
 
 
-async def answer_scan(house: Gatehouse, call: Call, incoming: Incoming) -> Answer:
-    """Admission, the body, the card, the verdict: in the order in which they may refuse."""
-    caller = await admit_remembered(house, call, incoming.header(b"authorization"), Scope.TICKETS_ACTIVATE)
-    body = parsed(await incoming.body())
-    wanted = await _presented(house, call, caller, body, _retry_key(incoming))
-    verdict = await house.scans(wanted)
-    if verdict is None:  # a key that we remembered has ended: this one, or the one that signed the token
+async def answer_scan(state: ApiState, call: ApiCall, request: RawRequest) -> Reply:
+    """Check the key, the body and the card, then get the verdict: in this order each may refuse."""
+    caller = await authorize_cached(state, call, request.header(b"authorization"), Scope.TICKETS_ACTIVATE)
+    body = parsed(await request.body())
+    wanted = await _presented(state, call, caller, body, _idempotency_key(request))
+    verdict = await state.scans(wanted)
+    if verdict is None:  # a cached key is no longer valid: the API key, or the one that signed the token
         call.unconfirmed = True
         raise InvalidKey if wanted.signing_key is None else InvalidToken
-    call.audited = True
-    return _answer(call, caller.mode, verdict)
+    call.logged = True
+    return _reply(call, caller.mode, verdict)
 
 
-def _retry_key(incoming: Incoming) -> str | None:
-    key = incoming.header(b"idempotency-key")
-    if key is not None and not 1 <= len(key) <= LONGEST_RETRY_KEY:
+def _idempotency_key(request: RawRequest) -> str | None:
+    key = request.header(b"idempotency-key")
+    if key is not None and not 1 <= len(key) <= LONGEST_IDEMPOTENCY_KEY:
         raise InvalidRequest("Idempotency-Key has 1 to 255 characters.", param="Idempotency-Key")
     return key
 
@@ -79,14 +76,14 @@ def parsed(raw: bytes) -> ScanIn:
     return body
 
 
-async def _presented(house: Gatehouse, call: Call, caller: Caller, body: ScanIn, retry_key: str | None) -> Scan:
-    """The scan that was asked for, its token read and its times checked."""
+async def _presented(state: ApiState, call: ApiCall, caller: Caller, body: ScanIn, idempotency_key: str | None) -> Scan:
+    """The scan of this request, its token verified and its times checked."""
     event_id = strict_uuid(body.event_id)
     if event_id is None:
         raise InvalidRequest("event_id is not a UUID.", param="event_id")
     call.event_id = event_id
     occurred_at = None if body.occurred_at is None else _occurred_at(body.occurred_at, call.at)
-    number, shown, signing_key, expired = await _card(house, caller, body, occurred_at or call.at)
+    number, shown, signing_key, expired = await _card(state, caller, body, occurred_at or call.at)
     return Scan(
         request_id=call.id,
         organization_id=caller.organization_id,
@@ -95,7 +92,7 @@ async def _presented(house: Gatehouse, call: Call, caller: Caller, body: ScanIn,
         address=call.address,
         received_at=call.at,
         elapsed_us=call.elapsed_us(),
-        retry_key=retry_key,
+        idempotency_key=idempotency_key,
         event_id=event_id,
         card_number=number,
         shown=shown,
@@ -108,15 +105,15 @@ async def _presented(house: Gatehouse, call: Call, caller: Caller, body: ScanIn,
     )
 
 
-async def _card(house: Gatehouse, caller: Caller, body: ScanIn, at: datetime) -> tuple[str, str, UUID | None, bool]:
-    """The card's number, what was shown for it, who signed that, and whether it had expired."""
+async def _card(state: ApiState, caller: Caller, body: ScanIn, at: datetime) -> tuple[str, str, UUID | None, bool]:
+    """The card's number, the number or token that was shown, its signing key, and whether it had expired."""
     if body.token is None:
         number = body.card_number or ""
-        number = number if caller.mode is Mode.SANDBOX else cards.read(number)
+        number = number if caller.mode is Mode.SANDBOX else cards.normalize_number(number)
         return number, number, None, False
     if caller.mode is Mode.SANDBOX:
         return sandbox.read_token(body.token), body.token, None, False
-    token = await house.signatures.read(caller.organization_id, body.token)
+    token = await state.public_keys.read_token(caller.organization_id, body.token)
     return token.card_number, body.token, token.signing_key, token.is_expired(at)
 
 
@@ -129,7 +126,7 @@ def _occurred_at(text: str, now: datetime) -> datetime:
     return shown_at
 
 
-def _answer(call: Call, mode: Mode, verdict: Verdict) -> Answer:
+def _reply(call: ApiCall, mode: Mode, verdict: ScanOutcome) -> Reply:
     headers = {"Idempotent-Replayed": "true"} if verdict.replayed else {}
     refusal = verdict.refusal()
     if refusal is None:
@@ -138,9 +135,9 @@ def _answer(call: Call, mode: Mode, verdict: Verdict) -> Answer:
             "tier": verdict.tier,
             "category_name": verdict.category_name,
         }
-        return Answer.of(200, {"data": data}, headers)
-    call.code = refusal.code
-    return answer(refusal, mode, headers)
+        return Reply.of(200, {"data": data}, headers)
+    call.refuse(refusal)
+    return refusal_reply(refusal, mode, headers)
 
 
 DECODER: Final = msgspec.json.Decoder(ScanIn)

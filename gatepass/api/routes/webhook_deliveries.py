@@ -1,4 +1,4 @@
-"""/webhooks/{id}/deliveries: what an endpoint was sent or is still to be sent, and how that went."""
+"""/webhooks/{id}/deliveries: the deliveries of an endpoint, sent or pending, with their attempts."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Self, TypeVar
@@ -7,12 +7,12 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import Field, PlainSerializer
 
-from gatepass.api.admission import House
-from gatepass.api.webhook import TAG, Id, Reader, webhook_id
-from gatepass.api.wire import Data, Moment, Page, Wire, next_page, page_size, page_start
+from gatepass.api.auth import State
+from gatepass.api.routes.webhook_schemas import TAG, Id, Reader, webhook_id
+from gatepass.api.schemas import Data, Moment, Page, Wire, next_page, page_size, page_start
+from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
 from gatepass.base.paging import Place
-from gatepass.base.refusals import InvalidRequest
 from gatepass.domain import webhooks
 from gatepass.domain.webhooks import (
     AttemptMade,
@@ -26,7 +26,7 @@ from gatepass.domain.webhooks import (
 
 router = APIRouter(tags=[TAG])
 
-# They are kept with fewer digits than Python shows.
+# They are stored as 4-byte floats, of which Python would show too many digits.
 Milliseconds = Annotated[float, PlainSerializer(lambda value: round(value, 2), return_type=float)]
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -99,7 +99,7 @@ class DeliveryDetailOut(DeliveryOut):
 @router.get("/webhooks/{id}/deliveries")
 async def list_deliveries(
     caller: Reader,
-    house: House,
+    state: State,
     response: Response,
     id: Id,
     limit: Annotated[int, Depends(page_size)],
@@ -110,12 +110,12 @@ async def list_deliveries(
     """The deliveries of an endpoint, newest first."""
     endpoint_id = webhook_id(id)
     wanted, kind = _one_of(DeliveryStatus, status, "status"), _one_of(MessageType, type, "type")
-    async with house.db.reading() as tx:
+    async with state.db.autocommit() as tx:
         endpoint = await webhooks.find_endpoint(tx, caller.organization_id, caller.mode, endpoint_id)
         found, place = await webhooks.deliveries_of(
             tx, caller.organization_id, endpoint, status=wanted, type=kind, after=after, limit=limit
         )
-    url = f"{house.settings.base_url}/webhooks/{endpoint_id}/deliveries"
+    url = f"{state.settings.base_url}/webhooks/{endpoint_id}/deliveries"
     cursor = next_page(response, url, limit, place, status=wanted, type=kind)
     data = [DeliveryOut.of(delivery, endpoint) for delivery in found]
     return Page(data=data, has_more=place is not None, next_cursor=cursor)
@@ -123,11 +123,11 @@ async def list_deliveries(
 
 @router.get("/webhooks/{id}/deliveries/{delivery_id}")
 async def delivery(
-    caller: Reader, house: House, id: Id, delivery_id: Annotated[str, Path(description="The delivery's UUID.")]
+    caller: Reader, state: State, id: Id, delivery_id: Annotated[str, Path(description="The delivery's UUID.")]
 ) -> Data[DeliveryDetailOut]:
     """One delivery, with every attempt and the body."""
     endpoint_id, wanted = webhook_id(id), strict_uuid(delivery_id)
-    async with house.db.reading() as tx:
+    async with state.db.autocommit() as tx:
         endpoint = await webhooks.find_endpoint(tx, caller.organization_id, caller.mode, endpoint_id)
         if wanted is None:
             raise DeliveryNotFound

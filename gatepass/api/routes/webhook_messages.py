@@ -1,4 +1,4 @@
-"""GET /webhook-events: the feed, for whoever would rather ask than be told."""
+"""GET /webhook-events: the feed of all messages, for clients that poll."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -8,12 +8,12 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import Field, WithJsonSchema
 from starlette.responses import Response
 
-from gatepass.api.admission import House
-from gatepass.api.answer import Answer
-from gatepass.api.webhook import TAG, Reader
-from gatepass.api.wire import MOST, Moment, Wire, packed, page_size, read_cursor
+from gatepass.api.auth import State
+from gatepass.api.responses import Reply
+from gatepass.api.routes.webhook_schemas import TAG, Reader
+from gatepass.api.schemas import MOST, Moment, Wire, packed, page_size, read_cursor
 from gatepass.domain import webhooks
-from gatepass.domain.webhooks import Mark
+from gatepass.domain.webhooks import FeedCursor
 from gatepass.domain.webhooks.message import PREFIX
 
 router = APIRouter(tags=[TAG])
@@ -37,26 +37,26 @@ class FeedOut(Wire):
 
 async def feed_mark(
     after: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
-) -> Mark | None:
-    return None if after is None else Mark(*read_cursor(after, "after"))
+) -> FeedCursor | None:
+    return None if after is None else FeedCursor(*read_cursor(after, "after"))
 
 
 @router.get("/webhook-events", response_model=FeedOut)
 async def list_messages(
     caller: Reader,
-    house: House,
+    state: State,
     limit: Annotated[int, Depends(page_size)],
-    after: Annotated[Mark | None, Depends(feed_mark)],
+    after: Annotated[FeedCursor | None, Depends(feed_mark)],
 ) -> Response:
-    """What has happened, oldest first, in the very bytes that are sent."""
-    async with house.db.statement() as tx:
-        await webhooks.open_feed(tx, caller.organization_id, caller.mode, at=house.clock())
+    """The messages, oldest first, in the bytes that are sent to endpoints."""
+    async with state.db.autocommit() as tx:
+        await webhooks.open_feed(tx, caller.organization_id, caller.mode, at=state.clock())
         found = await webhooks.read_feed(tx, caller.organization_id, caller.mode, after=after, limit=limit)
-    return Answer.of(
+    return Reply.of(
         200,
         {
             "data": [msgspec.Raw(body) for body in found.bodies],
             "has_more": found.has_more,
-            "next_cursor": packed(found.mark.txid, found.mark.id),
+            "next_cursor": packed(found.cursor.txid, found.cursor.id),
         },
     ).response()

@@ -1,4 +1,4 @@
-"""/webhooks/{id}/replay: sending again what was sent before."""
+"""/webhooks/{id}/replay: sending earlier deliveries again."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal, Self
@@ -7,15 +7,15 @@ from uuid import UUID
 import msgspec
 from fastapi import APIRouter, Depends, Response
 
-from gatepass.api.admission import House
-from gatepass.api.answer import Answer
-from gatepass.api.body import decoded, moment
-from gatepass.api.change import Change
-from gatepass.api.webhook import TAG, Changing, Id, Reader, Types, webhook_id
-from gatepass.api.wire import Data, Moment, Page, Wire, next_page, page_size, page_start
+from gatepass.api.auth import State
+from gatepass.api.request import decoded, moment
+from gatepass.api.responses import Reply
+from gatepass.api.routes.webhook_schemas import TAG, AdminWrite, Id, Reader, Types, webhook_id
+from gatepass.api.schemas import Data, Moment, Page, Wire, next_page, page_size, page_start
+from gatepass.api.write import Write
+from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
 from gatepass.base.paging import Place
-from gatepass.base.refusals import InvalidRequest
 from gatepass.domain import webhooks
 from gatepass.domain.webhooks import MessageType, Replay, ReplayStatus, Selection
 
@@ -67,40 +67,40 @@ class ReplayCountOut(Wire):
 
 
 @router.post("/webhooks/{id}/replay", status_code=202, response_model=Data[ReplayOut])
-async def replay_webhook(change: Changing, id: Id) -> Data[ReplayOut] | Response:
-    """Send deliveries again, or count those that would be."""
-    endpoint_id, raw = webhook_id(id), await change.incoming.body()
+async def replay_webhook(write: AdminWrite, id: Id) -> Data[ReplayOut] | Response:
+    """Send deliveries again, or count them with `dry_run`."""
+    endpoint_id, raw = webhook_id(id), await write.request.body()
     asked = decoded(raw, REQUEST) if raw else ReplayRequest()
-    wanted = _wanted(asked, change.at)
-    async with change.house.counting():
+    wanted = _wanted(asked, write.at)
+    async with write.state.counting():
         if asked.dry_run:
-            total = await _count(change, endpoint_id, wanted)
-            return Answer.of(200, {"data": {"total": total}}).response()
-        return Data(data=ReplayOut.of(await _begun(change, endpoint_id, wanted)))
+            total = await _count(write, endpoint_id, wanted)
+            return Reply.of(200, {"data": {"total": total}}).response()
+        return Data(data=ReplayOut.of(await _begun(write, endpoint_id, wanted)))
 
 
 @router.get("/webhooks/{id}/replay")
 async def list_replays(
     caller: Reader,
-    house: House,
+    state: State,
     response: Response,
     id: Id,
     limit: Annotated[int, Depends(page_size)],
     after: Annotated[Place | None, Depends(page_start)],
 ) -> Page[ReplayOut]:
-    """The replays of an endpoint, newest first, with how far they came."""
+    """The replays of an endpoint, newest first, with their progress."""
     endpoint_id = webhook_id(id)
-    async with house.db.reading() as tx:
+    async with state.db.autocommit() as tx:
         await webhooks.find_endpoint(tx, caller.organization_id, caller.mode, endpoint_id)
         found = await webhooks.replays_of(tx, caller.organization_id, endpoint_id, after=after, limit=limit + 1)
     page = found[:limit]
     place = Place(page[-1].created_at, page[-1].id) if len(found) > limit else None
-    cursor = next_page(response, f"{house.settings.base_url}/webhooks/{endpoint_id}/replay", limit, place)
+    cursor = next_page(response, f"{state.settings.base_url}/webhooks/{endpoint_id}/replay", limit, place)
     return Page(data=[ReplayOut.of(replay) for replay in page], has_more=place is not None, next_cursor=cursor)
 
 
 def _wanted(asked: ReplayRequest, at: datetime) -> Selection | UUID:
-    """The deliveries that are asked for: some, or one by its id."""
+    """The selected deliveries: those of a filter, or one by its id."""
     filters = (asked.since, asked.until, asked.types, asked.statuses)
     if asked.delivery_id is None:
         return webhooks.select(
@@ -118,22 +118,22 @@ def _wanted(asked: ReplayRequest, at: datetime) -> Selection | UUID:
     return delivery_id
 
 
-async def _count(change: Change, endpoint_id: UUID, wanted: Selection | UUID) -> int:
-    caller = change.caller
-    async with change.house.db.reading() as tx:
+async def _count(write: Write, endpoint_id: UUID, wanted: Selection | UUID) -> int:
+    caller = write.caller
+    async with write.state.db.autocommit() as tx:
         endpoint = await webhooks.find_endpoint(tx, caller.organization_id, caller.mode, endpoint_id)
         if isinstance(wanted, Selection):
             return await webhooks.count_selected(tx, caller.organization_id, endpoint_id, wanted)
-        await webhooks.select_one(tx, caller.organization_id, endpoint, wanted, at=change.at)
+        await webhooks.select_one(tx, caller.organization_id, endpoint, wanted, at=write.at)
     return 1
 
 
-async def _begun(change: Change, endpoint_id: UUID, wanted: Selection | UUID) -> Replay:
-    place = (change.caller.organization_id, change.caller.mode, endpoint_id)
-    async with change.transaction(202) as tx:
+async def _begun(write: Write, endpoint_id: UUID, wanted: Selection | UUID) -> Replay:
+    place = (write.caller.organization_id, write.caller.mode, endpoint_id)
+    async with write.transaction(202) as tx:
         if isinstance(wanted, Selection):
-            return await webhooks.begin_replay(tx, *place, wanted, by=change.by, at=change.at)
-        return await webhooks.replay_one(tx, *place, wanted, by=change.by, at=change.at)
+            return await webhooks.begin_replay(tx, *place, wanted, by=write.by, at=write.at)
+        return await webhooks.replay_one(tx, *place, wanted, by=write.by, at=write.at)
 
 
 REQUEST: Final = msgspec.json.Decoder(ReplayRequest)

@@ -1,4 +1,4 @@
-"""A webhook endpoint on the wire: who may, what is sent to make or change one, and what is answered."""
+"""A webhook endpoint on the wire: the scopes, the request bodies and the response models."""
 
 from datetime import datetime
 from typing import Annotated, Any, Final, Self
@@ -9,9 +9,9 @@ from fastapi import Path
 from msgspec import UNSET, UnsetType
 from pydantic import Field
 
-from gatepass.api.admission import needs
-from gatepass.api.change import Change, changes
-from gatepass.api.wire import Moment, Wire
+from gatepass.api.auth import needs
+from gatepass.api.schemas import Moment, Wire
+from gatepass.api.write import Write, writes
 from gatepass.base.ids import strict_uuid
 from gatepass.domain.keys import Caller, Mode, Scope
 from gatepass.domain.webhooks import Endpoint, EndpointStatus, MessageType, PausedReason, WebhookNotFound
@@ -24,7 +24,7 @@ Description = Annotated[str, msgspec.Meta(max_length=500)]
 
 Id = Annotated[str, Path(description="The endpoint's UUID.")]
 Reader = Annotated[Caller, needs(Scope.WEBHOOKS_READ)]
-Changing = Annotated[Change, changes(Scope.ADMIN)]
+AdminWrite = Annotated[Write, writes(Scope.ADMIN)]
 
 
 def webhook_id(text: str) -> UUID:

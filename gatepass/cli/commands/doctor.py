@@ -1,8 +1,7 @@
-"""`gatepass doctor`: is everything in place? One line for each thing, and how to mend what is not."""
+"""`gatepass doctor`: check the installation. One line for each finding, with the remedy for what is wrong."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,87 +11,116 @@ from rich.console import Console
 from gatepass.base.clock import system_clock
 from gatepass.base.database import Database
 from gatepass.base.settings import Settings
-from gatepass.cli import environment, reaching
-from gatepass.cli.environment import variable
-from gatepass.cli.trouble import WRONG_STATE, Trouble
-from gatepass.domain import examination, resealing, schema
-from gatepass.domain.examination import Server
-from gatepass.domain.resealing import Sealed
+from gatepass.cli import database, valkey
+from gatepass.cli.doctor import cluster
+from gatepass.cli.doctor.report import Finding
+from gatepass.cli.errors import WRONG_STATE, CommandError
+from gatepass.cli.settings import read_settings, variable
+from gatepass.domain import diagnostics, reencrypt, schema
+from gatepass.domain.diagnostics import DatabaseServer
+from gatepass.domain.reencrypt import EncryptionReport
 from gatepass.migrations.head import head
 
 SUPPORTED: Final = range(15, 19)
-# Tokens expire to the second, and the two minutes that a scan may come from the future are measured against it.
+# Tokens expire to the second, and a scan may come at most two minutes from the future.
 LARGEST_SKEW: Final = timedelta(seconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    good: bool
-    line: str
-    mend: str = ""
-
-
 def doctor() -> None:
-    """Look at settings, keys, database, schema and clock, and say how to mend what is wrong."""
+    """Check settings, keys, database, replication, schema and clock, and say how to fix what is wrong."""
     raise typer.Exit(asyncio.run(_report(Console(soft_wrap=True, highlight=False))))
 
 
 async def _report(console: Console) -> int:
     code = 0
     async for finding in _findings():
-        console.print("[green]✓[/green]" if finding.good else "[red]✗[/red]", end=" ")
-        console.print(f"{finding.line} {finding.mend}".rstrip(), markup=False)
+        sign = "[yellow]![/yellow]" if finding.is_warning else "[green]✓[/green]" if finding.good else "[red]✗[/red]"
+        console.print(sign, end=" ")
+        console.print(f"{finding.line} {finding.remedy}".rstrip(), markup=False)
         code = code if finding.good else WRONG_STATE
     return code
 
 
 async def _findings() -> AsyncGenerator[Finding, None]:
-    """What comes later rests on what came before, so the first that makes the rest pointless ends the visit."""
+    """Each check needs those before it, so the first failure that makes the rest pointless ends the list."""
     try:
-        settings = environment.read()
-    except Trouble as trouble:
-        for line in str(trouble).splitlines():
+        settings = read_settings()
+    except CommandError as error:
+        for line in str(error).splitlines():
             yield Finding(False, line)
         return
     yield Finding(True, "The settings can be read.")
     yield _encryption(settings)
+    if settings.valkey_url is not None:
+        async for finding in _of_valkey(settings.valkey_url.get_secret_value()):
+            yield finding
+    if database.is_unverified(settings.database_url.get_secret_value()):
+        yield _unverified("PostgreSQL", "Set sslmode=verify-full and sslrootcert in GATEPASS_DATABASE_URL.")
+    async for finding in cluster.of_hosts(settings):
+        yield finding
     try:
-        async with reaching.database(settings, deadline=settings.database_deadline) as db:
+        async with database.database(settings, deadline=settings.database_deadline) as db:
             async for finding in _of_database(db, settings):
                 yield finding
-    except Trouble as trouble:
-        yield Finding(False, str(trouble))
+    except CommandError as error:
+        yield Finding(False, str(error))
 
 
 def _encryption(settings: Settings) -> Finding:
     try:
         settings.vault()
     except ValueError as error:
-        mend = "Make one with `gatepass secret` and keep it safe: what it seals, nothing else opens."
-        return Finding(False, f"{variable('encryption_keys')}: {error}.", mend)
+        remedy = "Make one with `gatepass secret` and keep it safe: what it seals, nothing else opens."
+        return Finding(False, f"{variable('encryption_keys')}: {error}.", remedy)
     return Finding(True, f"{len(settings.encryption_keys)} encryption key(s), well formed.")
 
 
+async def _of_valkey(url: str) -> AsyncGenerator[Finding, None]:
+    """Gates work without it, so none of this is a fault."""
+    place, fault = valkey.where(url), await valkey.fault(url)
+    if fault is None:
+        yield Finding(True, f"Valkey answers at {place}.")
+    else:
+        line = f"Valkey at {place} is not used: {fault}."
+        yield Finding(True, line, "Each process keeps its own rate limits meanwhile.", is_warning=True)
+    if valkey.is_unverified(url):
+        yield _unverified("Valkey", "Use rediss:// in GATEPASS_VALKEY_URL.")
+
+
+def _unverified(what: str, remedy: str) -> Finding:
+    line = f"TLS to {what} is not verified: whoever is between could read and change what is sent."
+    return Finding(True, line, remedy, is_warning=True)
+
+
 async def _of_database(db: Database, settings: Settings) -> AsyncGenerator[Finding, None]:
-    async with db.reading() as tx:
-        await examination.examine(tx)
+    pooler = await cluster.of_pooler(db)
+    if pooler is not None:
+        yield pooler
+        if not pooler.good:
+            return
+    async with db.autocommit() as tx:
+        await diagnostics.examine(tx)
         asked = system_clock()
-        server = await examination.examine(tx)
+        server = await diagnostics.examine(tx)
         answered = system_clock()
+        replication = await diagnostics.replication(tx)
         installed = await schema.installed(tx)
-    yield Finding(True, f"PostgreSQL answers at {reaching.where(settings.database_url.get_secret_value())}.")
+    yield Finding(True, f"PostgreSQL answers at {database.where(settings.database_url.get_secret_value())}.")
     yield _version(server)
     yield _skew(server, asked, answered)
+    for finding in cluster.of_replication(replication):
+        yield finding
+    yield await cluster.of_commits(db)
     migrated = _schema(installed)
     yield migrated
     if migrated.good:
         yield await _partitions(db)
     if migrated.good and _encryption(settings).good:
-        for finding in _secrets(await resealing.examine(db, settings.vault())):
+        for finding in _secrets(await reencrypt.examine(db, settings.vault())):
             yield finding
 
 
-def _version(server: Server) -> Finding:
+def _version(server: DatabaseServer) -> Finding:
     first, last = SUPPORTED[0], SUPPORTED[-1]
     return Finding(
         server.major in SUPPORTED,
@@ -101,8 +129,8 @@ def _version(server: Server) -> Finding:
     )
 
 
-def _skew(server: Server, asked: datetime, answered: datetime) -> Finding:
-    """Between asking and answering, the server's clock should have shown the middle."""
+def _skew(server: DatabaseServer, asked: datetime, answered: datetime) -> Finding:
+    """The server's clock should show the middle between the question and its answer."""
     skew = server.clock - (asked + (answered - asked) / 2)
     if abs(skew) < LARGEST_SKEW:
         return Finding(True, "Its clock and this machine's agree.")
@@ -121,24 +149,26 @@ def _schema(installed: str | None) -> Finding:
 
 
 async def _partitions(db: Database) -> Finding:
-    async with db.reading() as tx:
-        missing = await examination.missing_partitions(tx, at=system_clock())
+    async with db.autocommit() as tx:
+        missing = await diagnostics.missing_partitions(tx, at=system_clock())
     if not missing:
         return Finding(True, "The partitions for now and next are there.")
-    mend = "Run `gatepass upkeep`, and see that it runs every minute or so."
-    return Finding(False, f"Partitions are missing: {', '.join(missing)}.", mend)
+    remedy = "Run `gatepass maintenance`, and see that it runs every minute or so."
+    return Finding(False, f"Partitions are missing: {', '.join(missing)}.", remedy)
 
 
-def _secrets(sealed: Sealed) -> Iterator[Finding]:
-    """An older key that is still needed is no fault: it is what there is between two keys."""
+def _secrets(sealed: EncryptionReport) -> Iterator[Finding]:
+    """An older key that is still in use is no fault: that is normal during a rotation."""
     if sealed.older:
         line = f"{sealed.older} of {sealed.older + sealed.current} secret(s) are sealed under an older key."
-        yield Finding(True, line, "Run `gatepass reseal`, then the old key can go.")
+        yield Finding(True, line, "Run `gatepass reencrypt`, then the old key can go.")
     else:
         yield Finding(
             True, f"{sealed.current} secret(s) are sealed under the first encryption key, none under another."
         )
-    if sealed.unopened:
-        line = f"{len(sealed.unopened)} secret(s) cannot be opened by any of the encryption keys."
-        mend = f"Add the key that sealed them to {variable('encryption_keys')}; `gatepass reseal` names their rows."
-        yield Finding(False, line, mend)
+    if sealed.undecryptable:
+        line = f"{len(sealed.undecryptable)} secret(s) cannot be opened by any of the encryption keys."
+        remedy = (
+            f"Add the key that sealed them to {variable('encryption_keys')}; `gatepass reencrypt` names their rows."
+        )
+        yield Finding(False, line, remedy)

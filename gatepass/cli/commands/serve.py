@@ -1,7 +1,7 @@
 """`gatepass serve`: the API and the studio, one process of them.
 
-Run as many as there are cores; they share nothing but PostgreSQL. Where many gates scan, let some processes open
-only one of the two doors, so that no page ever shares a process with a gate.
+Run one process for each core; they share nothing but PostgreSQL. Where many gates scan, start some with `--only`,
+so that no page shares a process with a gate.
 """
 
 from typing import Annotated
@@ -11,9 +11,9 @@ import typer
 from gatepass import __version__
 from gatepass.base import log
 from gatepass.base.settings import Settings
-from gatepass.cli import environment, listening
-from gatepass.cli.announcing import announce
-from gatepass.cli.doors import Door, Doors
+from gatepass.cli.settings import read_settings_with_vault
+from gatepass.server import run
+from gatepass.server.combined_app import CombinedApp, Interface
 
 
 def serve(
@@ -21,30 +21,31 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any that is free.")
     ] = None,
-    only: Annotated[Door | None, typer.Option(help="Open one door; without this, both.")] = None,
+    only: Annotated[Interface | None, typer.Option(help="Serve one interface; without this, both.")] = None,
 ) -> None:
     """Serve the API and the studio until told to stop."""
-    settings = environment.read_with_vault(host=host, port=port)
-    bound = listening.bind(settings.host, settings.port)
-    address = listening.url_of(settings.host, bound)
+    settings = read_settings_with_vault(host=host, port=port)
+    bound = run.bind(settings.host, settings.port)
+    address = run.url_of(settings.host, bound)
     if "public_url" not in settings.model_fields_set:
         settings = settings.model_copy(update={"public_url": address})
     if settings.metrics_port:
-        listening.require_free(settings.host, settings.metrics_port, "GATEPASS_METRICS_PORT")
-    doors = application(settings, only)
-    server = listening.Server(
-        listening.config(doors),
-        stopping=doors.stop,
-        ready=lambda: announce(f"Gatepass {__version__} listens on {address}"),
+        run.require_free(settings.host, settings.metrics_port, "GATEPASS_METRICS_PORT")
+    app = application(settings, only)
+    server = run.Server(
+        app,
+        app.connections,
+        stopping=app.stop,
+        ready=lambda: run.announce_ready(f"Gatepass {__version__} listens on {address}"),
     )
-    listening.run(server, bound)
+    run.run(server, bound)
 
 
-def application(settings: Settings, only: Door | None = None) -> Doors:
+def application(settings: Settings, only: Interface | None = None) -> CombinedApp:
     log.configure(settings.log_level, settings.log_format)
-    return Doors(settings, only)
+    return CombinedApp(settings, only)
 
 
-def application_from_environment() -> Doors:
+def application_from_environment() -> CombinedApp:
     """For uvicorn's reloader, which makes the application in a process of its own."""
-    return application(environment.read_with_vault())
+    return application(read_settings_with_vault())

@@ -1,4 +1,4 @@
-"""`gatepass worker`: delivers webhooks and keeps the house. Run one or several; any of them may be killed."""
+"""`gatepass worker`: delivers webhooks and does maintenance. Run one or several; any of them may be killed."""
 
 import asyncio
 import gc
@@ -9,23 +9,23 @@ from typing import Final
 from gatepass import __version__
 from gatepass.base import log
 from gatepass.base.settings import Settings
-from gatepass.cli import environment, listening
-from gatepass.cli.announcing import announce
+from gatepass.cli.settings import read_settings_with_vault, variable
+from gatepass.server import run
 
-LOUD: Final = "WEBHOOKS MAY GO TO PRIVATE ADDRESSES AND OVER PLAIN HTTP. NEVER RUN A LIVE SERVICE LIKE THIS."
+PRIVATE_ALLOWED: Final = "WEBHOOKS MAY GO TO PRIVATE ADDRESSES AND OVER PLAIN HTTP. NEVER RUN A LIVE SERVICE LIKE THIS."
 
 
 def worker() -> None:
     """Deliver webhooks, cancel tickets of cancelled events, keep partitions, until told to stop."""
     import uvloop  # noqa: PLC0415  `gatepass --help` should not wait for it
 
-    settings = environment.read_with_vault()
+    settings = read_settings_with_vault()
     if settings.worker_metrics_port:
-        listening.require_free(settings.host, settings.worker_metrics_port, environment.variable("worker_metrics_port"))
+        run.require_free(settings.host, settings.worker_metrics_port, variable("worker_metrics_port"))
     log.configure(settings.log_level, settings.log_format)
     if settings.webhook_allow_private:
-        log.logger(__name__).warning(LOUD, setting=environment.variable("webhook_allow_private"))
-    _open_many_files()
+        log.logger(__name__).warning(PRIVATE_ALLOWED, setting=variable("webhook_allow_private"))
+    _raise_file_limit()
     uvloop.run(work(settings))
 
 
@@ -36,11 +36,11 @@ async def work(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, working.stop)
     gc.freeze()
-    announce(f"Gatepass {__version__} delivers webhooks")
+    run.announce_ready(f"Gatepass {__version__} delivers webhooks")
     await working.run()
 
 
-def _open_many_files() -> None:
-    """Thousands of receivers are thousands of connections, and many systems begin with 1,024."""
+def _raise_file_limit() -> None:
+    """Thousands of receivers need thousands of connections, and the limit of many systems is 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

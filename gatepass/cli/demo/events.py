@@ -1,4 +1,4 @@
-"""The demo's programme: which events there are, in which status, and what their tickets cost."""
+"""The events of the demo: their status, their categories and their prices."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from gatepass.domain.events import EventStatus
 
 
 @dataclass(frozen=True, slots=True)
-class Billing:
+class DemoEvent:
     title: str
     description: str
     venue: str
@@ -20,7 +20,7 @@ class Billing:
     country: str
     starts_in: timedelta
     lasts: timedelta
-    moves: tuple[EventStatus, ...]
+    statuses: tuple[EventStatus, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +30,24 @@ class Category:
     price: Decimal
 
 
-async def announce(
-    tx: Tx, organization_id: UUID, billing: Billing, capacity: int, *, by: str, at: datetime
+async def create(
+    tx: Tx, organization_id: UUID, event: DemoEvent, capacity: int, *, by: str, at: datetime
 ) -> tuple[UUID, dict[UUID, Category]]:
-    """Make the event, with places for `capacity` in each category; its id and its categories by theirs."""
-    starts_at = at.replace(minute=0, second=0, microsecond=0) + billing.starts_in
+    """Make the event, with `capacity` in each category; its id, and its categories by their ids."""
+    starts_at = at.replace(minute=0, second=0, microsecond=0) + event.starts_in
     event_id = await events.create(
         tx,
         organization_id,
-        billing.title,
+        event.title,
         starts_at,
-        starts_at + billing.lasts,
+        starts_at + event.lasts,
         by=by,
         at=at,
-        description=billing.description,
-        venue=billing.venue,
-        city=billing.city,
-        country=billing.country,
-        time_zone=TIME_ZONES[billing.country],
+        description=event.description,
+        venue=event.venue,
+        city=event.city,
+        country=event.country,
+        time_zone=TIME_ZONES[event.country],
     )
     categories = {
         await events.add_category(
@@ -55,8 +55,8 @@ async def announce(
         ): one
         for one in CATEGORIES
     }
-    for status in billing.moves:
-        await events.move(tx, organization_id, event_id, status, by=by, at=at, reason="as the programme says")
+    for status in event.statuses:
+        await events.change_status(tx, organization_id, event_id, status, by=by, at=at, reason="as the programme says")
     return event_id, categories
 
 
@@ -68,10 +68,10 @@ CATEGORIES: Final = (
     Category("VIP", "vip", Decimal(99)),
 )
 
-HOURS: Final = timedelta(hours=5)
+FIVE_HOURS: Final = timedelta(hours=5)
 
-# The event that the cards hold tickets for. It lasts long, so that upkeep does not end it under a demo that is kept.
-PUBLISHED: Final = Billing(
+# The event that the cards hold tickets for. It lasts long, so that maintenance does not end it while a demo is in use.
+PUBLISHED: Final = DemoEvent(
     "Winter Garden",
     "Open every day, all year.",
     "Botanic Hall",
@@ -82,40 +82,58 @@ PUBLISHED: Final = Billing(
     (EventStatus.PUBLISHED,),
 )
 
-PROGRAMME: Final = {
+EVENTS: Final = {
     "published": PUBLISHED,
-    "draft": Billing(
-        "Spring Festival", "Not announced yet.", "Harbour Stage", "Ostend", "BE", timedelta(days=150), HOURS, ()
+    "draft": DemoEvent(
+        "Spring Festival", "Not announced yet.", "Harbour Stage", "Ostend", "BE", timedelta(days=150), FIVE_HOURS, ()
     ),
-    "cancelled": Billing(
+    "cancelled": DemoEvent(
         "Open Air Cinema",
         "Cancelled for lack of summer.",
         "City Park",
         "Ghent",
         "BE",
         timedelta(days=20),
-        HOURS,
+        FIVE_HOURS,
         (EventStatus.PUBLISHED, EventStatus.CANCELLED),
     ),
-    "ended": Billing(
+    "ended": DemoEvent(
         "Autumn Concert",
         "It was a full house.",
         "Flagey",
         "Brussels",
         "BE",
         timedelta(days=-14),
-        HOURS,
+        FIVE_HOURS,
         (EventStatus.PUBLISHED, EventStatus.ENDED),
     ),
 }
 
 # Published too, so that a list has more than one page.
 ALSO_PUBLISHED: Final = (
-    Billing("Jazz at Noon", "Bring lunch.", "Old Market", "Antwerp", "BE", timedelta(days=30), HOURS, PUBLISHED.moves),
-    Billing("Chess Night", "Blitz, then soup.", "Library", "Leuven", "BE", timedelta(days=60), HOURS, PUBLISHED.moves),
+    DemoEvent(
+        "Jazz at Noon",
+        "Bring lunch.",
+        "Old Market",
+        "Antwerp",
+        "BE",
+        timedelta(days=30),
+        FIVE_HOURS,
+        PUBLISHED.statuses,
+    ),
+    DemoEvent(
+        "Chess Night",
+        "Blitz, then soup.",
+        "Library",
+        "Leuven",
+        "BE",
+        timedelta(days=60),
+        FIVE_HOURS,
+        PUBLISHED.statuses,
+    ),
 )
 
-ELSEWHERE: Final = Billing(
+OF_SECOND_ORGANIZATION: Final = DemoEvent(
     "Somebody Else's Fair",
     "It belongs to the other organization.",
     "Fairground",
@@ -123,5 +141,5 @@ ELSEWHERE: Final = Billing(
     "FR",
     timedelta(days=-1),
     timedelta(days=400),
-    PUBLISHED.moves,
+    PUBLISHED.statuses,
 )

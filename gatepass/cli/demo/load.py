@@ -1,7 +1,7 @@
-"""Filling an event with cards and tickets by COPY, up to ten million of them.
+"""Load cards and tickets into an event by COPY, up to ten million of them.
 
-Two lanes work at a time, each with categories of its own: a category's row is locked until the batch that
-takes places in it commits, so lanes that shared one would only take turns.
+Two loaders work at a time, each with categories of its own: a batch locks its category's row until it commits, so
+loaders that shared a category would only take turns.
 """
 
 import asyncio
@@ -18,30 +18,33 @@ from gatepass.base.database import Database
 from gatepass.domain import tickets
 from gatepass.domain.cards import SERIALS
 from gatepass.domain.organizations import Organization
-from gatepass.domain.tickets.loading import LoadedTicket
+from gatepass.domain.tickets.bulk_load import LoadedTicket
 
-# Larger ones load no faster and only make the progress bar jump.
+# Larger batches load no faster and only make the progress bar jump.
 BATCH: Final = 20_000
-# More than that is of no use in the demo's JSON.
+# The demo's JSON needs no more cards than this.
 SHOWN: Final = 1000
 
 
-async def fill(
+async def load(
     db: Database,
     organization: Organization,
     event_id: UUID,
-    lanes: Sequence[Sequence[UUID]],
+    category_groups: Sequence[Sequence[UUID]],
     count: int,
     *,
     at: datetime,
     loaded: Callable[[int], None],
 ) -> list[LoadedTicket]:
-    """Make `count` cards with a ticket each, and tell `loaded` of every batch; some of them, at most SHOWN."""
+    """Make `count` cards with a ticket each, one loader for each group of categories; at most SHOWN of them.
+
+    `loaded` is called with the size of every batch.
+    """
     first_serial = secrets.randbelow(SERIALS - count)
-    batch = min(BATCH, ceil(count / len(lanes)))
+    batch = min(BATCH, ceil(count / len(category_groups)))
     starts = iter(range(0, count, batch))
 
-    async def lane(categories: Sequence[UUID]) -> list[LoadedTicket]:
+    async def loader(categories: Sequence[UUID]) -> list[LoadedTicket]:
         shown: list[LoadedTicket] = []
         for start in starts:
             size = min(batch, count - start)
@@ -56,12 +59,12 @@ async def fill(
                     at=at,
                     first_serial=first_serial + start,
                 )
-            shown += made[: SHOWN // len(lanes) - len(shown)]
+            shown += made[: SHOWN // len(category_groups) - len(shown)]
             loaded(size)
         return shown
 
     with _without_collector():
-        return [one for shown in await asyncio.gather(*map(lane, lanes)) for one in shown]
+        return [one for shown in await asyncio.gather(*map(loader, category_groups)) for one in shown]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Furnishing a demo organization: its signing key, its API keys, and a card for each thing that a gate can be told."""
+"""A demo organization: its signing key, its API keys, and a card for each answer that a gate can get."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from gatepass.api.errors import VERDICT_STATUSES
+from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.base.clock import system_clock
 from gatepass.base.database import Database, Tx
 from gatepass.base.ids import new_id
 from gatepass.base.settings import Settings
-from gatepass.cli.programme import Category
+from gatepass.cli.demo.events import Category
 from gatepass.domain import cards, keys, organizations, tickets
 from gatepass.domain.cards import Card, CardStatus
 from gatepass.domain.keys import IssuedKey, Mode, Scope
 from gatepass.domain.organizations import Organization
 from gatepass.domain.tickets import Scan
-from gatepass.domain.tickets.loading import LoadedTicket
+from gatepass.domain.tickets.bulk_load import LoadedTicket
 
 BY: Final = "demo"
 REASON: Final = "to show what a gate is told"
@@ -56,8 +56,8 @@ class UnusedCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """A demo organization while it is being furnished."""
+class DemoOrganization:
+    """A demo organization, and what its cards and keys are made with."""
 
     organization: Organization
     sign: cards.Signer
@@ -77,28 +77,34 @@ class Stage:
         return UnusedCard(ticket.card_number, token, category.tier, category.name)
 
 
-async def found(tx: Tx, settings: Settings, name: str) -> Stage:
+async def create(tx: Tx, settings: Settings, name: str) -> DemoOrganization:
     at, vault = system_clock(), settings.vault()
-    organization = await organizations.found(tx, name, at=at, demo=True)
+    organization = await organizations.create(tx, name, at=at, demo=True)
     await cards.rotate(tx, organization.id, vault, by=BY, at=at)
-    return Stage(organization, await cards.signer(tx, organization.id, vault), settings.cell, at)
+    return DemoOrganization(organization, await cards.signer(tx, organization.id, vault), settings.cell, at)
 
 
-async def issue_keys(tx: Tx, here: Stage) -> dict[str, IssuedKey]:
-    """One that may do everything in each mode, one for each other scope, and one that is no longer taken."""
+async def issue_keys(tx: Tx, owner: DemoOrganization) -> dict[str, IssuedKey]:
+    """One with every scope in each mode, one for each other scope, and one that is revoked."""
     issued = {
-        "live": await issue_key(tx, here, "live", fast=True),
-        "sandbox": await issue_key(tx, here, "sandbox", mode=Mode.SANDBOX, fast=True),
+        "live": await issue_key(tx, owner, "live", fast=True),
+        "sandbox": await issue_key(tx, owner, "sandbox", mode=Mode.SANDBOX, fast=True),
     }
     for name, scope in NARROW_KEYS.items():
-        issued[name] = await issue_key(tx, here, name, scope)
-    issued["revoked"] = await issue_key(tx, here, "revoked")
-    await keys.revoke(tx, here.id, issued["revoked"].id, by=BY, at=here.at)
+        issued[name] = await issue_key(tx, owner, name, scope)
+    issued["revoked"] = await issue_key(tx, owner, "revoked")
+    await keys.revoke(tx, owner.id, issued["revoked"].id, by=BY, at=owner.at)
     return issued
 
 
 async def issue_key(
-    tx: Tx, owner: Stage, name: str, scope: Scope = Scope.ADMIN, *, mode: Mode = Mode.LIVE, fast: bool = False
+    tx: Tx,
+    owner: DemoOrganization,
+    name: str,
+    scope: Scope = Scope.ADMIN,
+    *,
+    mode: Mode = Mode.LIVE,
+    fast: bool = False,
 ) -> IssuedKey:
     return await keys.issue(
         tx,
@@ -115,32 +121,34 @@ async def issue_key(
 
 
 async def issue_cards(
-    db: Database, here: Stage, event_id: UUID, category_id: UUID, key_id: UUID
+    db: Database, owner: DemoOrganization, event_id: UUID, category_id: UUID, key_id: UUID
 ) -> dict[str, ShownCard]:
-    """A card for each of HOLDERS. One is really scanned, in a transaction of its own as every scan is."""
+    """A card for each of HOLDERS. One is really scanned, in a transaction of its own, as every scan is."""
     made: dict[str, Card] = {}
     async with db.transaction() as tx:
         for name, holder in HOLDERS.items():
-            made[name] = await cards.issue(tx, here.id, by=BY, at=here.at, holder_name=holder)
+            made[name] = await cards.issue(tx, owner.id, by=BY, at=owner.at, holder_name=holder)
             if name != "no_ticket":
-                await tickets.issue(tx, here.id, event_id, category_id, made[name].id, by=BY, at=here.at)
+                await tickets.issue(tx, owner.id, event_id, category_id, made[name].id, by=BY, at=owner.at)
         for status in (CardStatus.SUSPENDED, CardStatus.REVOKED):
-            await cards.move(tx, here.id, made[status].id, status, by=BY, at=here.at, reason=REASON)
-    async with db.statement() as tx:
-        scan = _scan(here, event_id, made["activated"].number, key_id)
-        await tickets.activate(tx, [scan], at=here.at, statuses=VERDICT_STATUSES)
-    return {name: here.shown(card, LONG_PAST if name == "expired_token" else TOKEN_LIFE) for name, card in made.items()}
+            await cards.change_status(tx, owner.id, made[status].id, status, by=BY, at=owner.at, reason=REASON)
+    async with db.autocommit() as tx:
+        scan = _scan(owner, event_id, made["activated"].number, key_id)
+        await tickets.activate(tx, [scan], at=owner.at, statuses=VERDICT_STATUSES)
+    return {
+        name: owner.shown(card, LONG_PAST if name == "expired_token" else TOKEN_LIFE) for name, card in made.items()
+    }
 
 
-def _scan(here: Stage, event_id: UUID, card_number: str, key_id: UUID) -> Scan:
+def _scan(owner: DemoOrganization, event_id: UUID, card_number: str, key_id: UUID) -> Scan:
     return Scan(
         request_id=new_id(),
-        organization_id=here.id,
+        organization_id=owner.id,
         mode=Mode.LIVE,
         key_id=key_id,
         address=None,
         elapsed_us=0,
-        retry_key=None,
+        idempotency_key=None,
         event_id=event_id,
         card_number=card_number,
         shown=card_number,

@@ -1,4 +1,4 @@
-"""What `gatepass dev` keeps in `./.gatepass` from one start to the next. Its secrets only the owner may read."""
+"""The files that `gatepass dev` keeps in `./.gatepass` between starts. Only their owner may read them."""
 
 import json
 from collections.abc import Mapping
@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
-from gatepass.base import vault
+from gatepass.base import encryption
 from gatepass.base.clock import system_clock
 from gatepass.base.settings import Settings
-from gatepass.cli import demo, reaching
+from gatepass.cli import database
+from gatepass.cli.demo.build import build
 from gatepass.domain import organizations, staff
 from gatepass.domain.staff import Role
 
@@ -20,21 +21,21 @@ POSTGRES: Final = HOME / "postgres"
 ENCRYPTION_KEY: Final = HOME / "encryption_key"
 DEMO: Final = HOME / "demo.json"
 ENVIRONMENT: Final = HOME / "dev.env"
-# Who opens the studio on a developer's own machine.
+# The person who opens the studio on a developer's own machine.
 DEVELOPER: Final = "you@localhost"
 
 
 def encryption_key() -> str:
-    """The key that this directory's secrets are sealed with, made when there is none."""
+    """The key that seals this directory's secrets, made when there is none."""
     if not ENCRYPTION_KEY.exists():
-        write_private(ENCRYPTION_KEY, vault.new_key())
+        write_private(ENCRYPTION_KEY, encryption.new_key())
     return ENCRYPTION_KEY.read_text().strip()
 
 
 async def demo_of(settings: Settings, *, reset: bool) -> tuple[dict[str, Any], bool]:
-    """The demo that was made here, and whether it was made just now: at first, on `reset`, or when it is gone."""
+    """The demo of this directory, and whether it was made just now: at first, on `reset`, or when it is gone."""
     kept = None if reset else await _kept_demo(settings)
-    shown = kept or asdict(await demo.make(settings, reset=reset))
+    shown = kept or asdict(await build(settings, reset=reset))
     shown["base_url"] = settings.base_url
     write_private(DEMO, json.dumps(shown, indent=2))
     return shown, kept is None
@@ -44,18 +45,18 @@ async def _kept_demo(settings: Settings) -> dict[str, Any] | None:
     with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
         kept = json.loads(DEMO.read_text())
         organization_id = UUID(kept["organization_id"])
-        async with reaching.database(settings) as db, db.reading() as tx:
+        async with database.database(settings) as db, db.autocommit() as tx:
             return kept if await organizations.find(tx, organization_id) else None
     return None
 
 
 async def studio_link(settings: Settings, organization_id: UUID) -> str:
-    """An address that opens the studio of this organization, signed in, once. Passkeys want a name, not a number."""
-    async with reaching.database(settings) as db, db.transaction() as tx:
+    """A URL that opens the studio of this organization, signed in, once. Passkeys need a host name, not an address."""
+    async with database.database(settings) as db, db.transaction() as tx:
         at = system_clock()
-        person = await staff.find_person(tx, DEVELOPER) or await staff.enrol(tx, DEVELOPER, "You", at=at)
+        person = await staff.find_person(tx, DEVELOPER) or await staff.enrol(tx, DEVELOPER, "You", at=at, proven=True)
         await staff.join(tx, organization_id, person.id, Role.OWNER, by="gatepass dev", at=at)
-        token = await staff.make_link(tx, person.id, at=at)
+        token = await staff.make_link(tx, person.id, cell=settings.cell, at=at)
     return f"{settings.public_url.replace('//127.0.0.1', '//localhost')}/studio/link/{token}"
 
 

@@ -1,4 +1,4 @@
-"""A first scan to try: as a command to paste, and as the same call made from here."""
+"""A first scan: as a command to paste, and as the same call made from here."""
 
 import http.client
 import json
@@ -6,7 +6,7 @@ from shlex import quote
 from typing import Final
 from urllib.parse import urlsplit
 
-SECONDS: Final = 10
+TIMEOUT: Final = 10
 
 
 def scan_command(base_url: str, key: str, event_id: str, card_number: str) -> str:
@@ -22,7 +22,7 @@ def scan_command(base_url: str, key: str, event_id: str, card_number: str) -> st
 def scan(base_url: str, key: str, event_id: str, card_number: str) -> tuple[int, str]:
     """The status and the body of the answer."""
     url = urlsplit(base_url)
-    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=SECONDS)
+    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=TIMEOUT)
     try:
         body = json.dumps({"event_id": event_id, "card_number": card_number})
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}

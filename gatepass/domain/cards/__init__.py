@@ -1,4 +1,4 @@
-"""Cards: what a participant carries, and the tokens that stand for it."""
+"""Cards, which participants carry, and the signed tokens that stand for them."""
 
 from gatepass.domain.cards.card import (
     SERIALS,
@@ -7,15 +7,14 @@ from gatepass.domain.cards.card import (
     CardRevoked,
     CardStatus,
     CardSuspended,
+    format_number,
     has_good_check_digit,
-    read,
-    written,
+    normalize_number,
 )
-from gatepass.domain.cards.finding import HeldCard, find, find_by_number, held_by, newest
-from gatepass.domain.cards.holders import MOST_FOUND, Holder, holders_found
-from gatepass.domain.cards.issuing import erase_holder, issue
-from gatepass.domain.cards.moves import move
-from gatepass.domain.cards.signing import (
+from gatepass.domain.cards.holders import MOST_FOUND, Holder, find_holders
+from gatepass.domain.cards.issuance import erase_holder, issue
+from gatepass.domain.cards.search import HeldCard, find, find_by_holder, find_by_number, newest
+from gatepass.domain.cards.signing_keys import (
     NoSigningKey,
     Signer,
     SigningKeyShown,
@@ -25,9 +24,17 @@ from gatepass.domain.cards.signing import (
     signing_keys_of,
     verifying_keys,
 )
+from gatepass.domain.cards.status import change_status
 from gatepass.domain.cards.token import Expired, InvalidToken, PublicKey, Token
 from gatepass.domain.cards.token import verify as read_token
-from gatepass.domain.cards.verification import INVALID, Question, Reason, Verification, standing, verify
+from gatepass.domain.cards.verification import (
+    INVALID,
+    Verification,
+    VerificationReason,
+    VerificationRequest,
+    standing,
+    verify,
+)
 
 __all__ = [
     "INVALID",
@@ -44,22 +51,23 @@ __all__ = [
     "InvalidToken",
     "NoSigningKey",
     "PublicKey",
-    "Question",
-    "Reason",
     "Signer",
     "SigningKeyShown",
     "Token",
     "Verification",
+    "VerificationReason",
+    "VerificationRequest",
+    "change_status",
     "erase_holder",
     "find",
+    "find_by_holder",
     "find_by_number",
+    "find_holders",
+    "format_number",
     "has_good_check_digit",
-    "held_by",
-    "holders_found",
     "issue",
-    "move",
     "newest",
-    "read",
+    "normalize_number",
     "read_token",
     "retire",
     "rotate",
@@ -68,5 +76,4 @@ __all__ = [
     "standing",
     "verify",
     "verifying_keys",
-    "written",
 ]

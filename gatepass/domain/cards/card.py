@@ -1,7 +1,7 @@
-"""A card: its number, its status, and who may still use it.
+"""A card: its number and its status.
 
 A number is a prefix and three groups of four digits; the last digit is a Luhn check digit. People type
-numbers at gates, so case, spaces and dashes are forgiven.
+numbers at gates, so case, spaces and dashes are ignored.
 """
 
 import re
@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from gatepass.base.refusals import Refusal
+from gatepass.base.errors import Refusal
 
 TYPED: Final = re.compile(r"([A-Z]{2,6})(\d{12})", re.ASCII)
 SEPARATORS: Final = str.maketrans("", "", " \t-\u00a0\u2010\u2011\u2012\u2013")
@@ -50,15 +50,15 @@ class Card:
     issued_at: datetime
 
 
-def written(prefix: str, serial: int) -> str:
+def format_number(prefix: str, serial: int) -> str:
     """The card number with this serial, its check digit added: `SVC 1234 5678 9017`."""
     digits = f"{serial:011d}"
     digits += _check_digit(digits)
     return f"{prefix} {digits[:4]} {digits[4:8]} {digits[8:]}"
 
 
-def read(typed: str) -> str:
-    """What somebody typed, as it is stored. What cannot be a card number is returned as it came, and found nowhere."""
+def normalize_number(typed: str) -> str:
+    """A typed card number in the form that is stored. Text that cannot be a card number is returned unchanged."""
     # Only ASCII has one upper case: elsewhere `ß` becomes `SS`.
     bare = typed.strip().translate(SEPARATORS)
     found = TYPED.fullmatch(bare.upper()) if bare.isascii() else None

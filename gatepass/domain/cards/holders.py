@@ -1,13 +1,13 @@
-"""Holders: the people behind cards. What we know of them stands in `card_holder` and nowhere else."""
+"""Holders: the people who hold cards. Their data stands in `card_holder` and nowhere else."""
 
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.domain.cards.card import CardStatus, read
+from gatepass.domain.cards.card import CardStatus, normalize_number
 
-# Who booked for a coach party is erased in several steps.
+# A person with more cards than this, who booked for a group, is erased in several steps.
 MOST_FOUND: Final = 100
 
 
@@ -20,12 +20,12 @@ class Holder:
     email: str | None
 
 
-async def holders_found(tx: Tx, organization_id: UUID, asked: str) -> list[Holder]:
-    """Who holds the card with this number, or every card of this e-mail address; at most MOST_FOUND."""
-    asked = asked.strip()
-    if "@" in asked:
-        return await tx.all(Holder, BY_EMAIL, organization_id, asked, MOST_FOUND)
-    return await tx.all(Holder, BY_NUMBER, organization_id, read(asked))
+async def find_holders(tx: Tx, organization_id: UUID, query: str) -> list[Holder]:
+    """The holder of the card with this number, or of every card with this e-mail address; at most MOST_FOUND."""
+    query = query.strip()
+    if "@" in query:
+        return await tx.all(Holder, BY_EMAIL, organization_id, query, MOST_FOUND)
+    return await tx.all(Holder, BY_NUMBER, organization_id, normalize_number(query))
 
 
 BY_EMAIL: Final = """

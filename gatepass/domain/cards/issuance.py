@@ -1,4 +1,4 @@
-"""Issuing cards. Serials are random, so that a card number does not tell how many there are."""
+"""Issuing cards. Serials are random, so that a card number does not disclose how many cards there are."""
 
 import secrets
 from datetime import datetime
@@ -7,8 +7,8 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
-from gatepass.domain import changes
-from gatepass.domain.cards.card import SERIALS, Card, CardStatus, written
+from gatepass.domain import audit_log
+from gatepass.domain.cards.card import SERIALS, Card, CardStatus, format_number
 
 
 async def issue(
@@ -20,23 +20,23 @@ async def issue(
     holder_name: str | None = None,
     holder_email: str | None = None,
 ) -> Card:
-    """Make a card; who holds it is kept apart."""
+    """Create a card; its holder stands in a table of its own."""
     prefix = await tx.value(PREFIX, organization_id)
     card_id = new_id()
-    # Two random serials meet once in 10^11 tries per card that exists; then another one is drawn.
-    number = written(prefix, secrets.randbelow(SERIALS))
+    # A random serial is taken with a chance of 1 in 10^11 for each card that exists; then another one is drawn.
+    number = format_number(prefix, secrets.randbelow(SERIALS))
     while not await tx.run(ISSUE, organization_id, card_id, number, at):
-        number = written(prefix, secrets.randbelow(SERIALS))
+        number = format_number(prefix, secrets.randbelow(SERIALS))
     if holder_name is not None:
         await tx.run(HOLD, organization_id, card_id, holder_name, holder_email)
-    await changes.note(tx, organization_id, "card", card_id, "issued", by=by, at=at, becomes=CardStatus.ACTIVE)
+    await audit_log.record(tx, organization_id, "card", card_id, "issued", by=by, at=at, becomes=CardStatus.ACTIVE)
     return Card(card_id, number, CardStatus.ACTIVE, at)
 
 
 async def erase_holder(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: datetime) -> None:
-    """Forget the person. The card, its tickets and their history stay as they are."""
+    """Delete the person's data. The card, its tickets and their history stay as they are."""
     if await tx.run(ERASE, organization_id, card_id):
-        await changes.note(tx, organization_id, "card", card_id, "holder erased", by=by, at=at)
+        await audit_log.record(tx, organization_id, "card", card_id, "holder erased", by=by, at=at)
 
 
 PREFIX: Final = """

@@ -6,16 +6,16 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.domain.cards.card import CardNotFound, CardStatus, read
+from gatepass.domain.cards.card import CardNotFound, CardStatus, normalize_number
 
 LAST_ID: Final = UUID(int=2**128 - 1)
-# Above every text that begins as what stands before it, byte by byte.
+# Appended to a prefix, it sorts after every text with that prefix, byte by byte.
 HIGHEST: Final = "\U0010ffff"
 
 
 @dataclass(frozen=True, slots=True)
 class HeldCard:
-    """A card and who holds it, as far as we know."""
+    """A card and its holder, if that is known."""
 
     id: UUID
     number: str
@@ -33,17 +33,17 @@ async def find(tx: Tx, organization_id: UUID, card_id: UUID) -> HeldCard:
 
 
 async def find_by_number(tx: Tx, organization_id: UUID, typed: str) -> HeldCard | None:
-    """The card with this number, however it is typed; the letters before the digits may be left out."""
+    """The card with this number in any spelling; the letters before the digits may be left out."""
     bare = "".join(sign for sign in typed if sign.isdigit())
     if typed and len(bare) == 12 and not any(sign.isalpha() for sign in typed):
         typed = (await tx.value(PREFIX, organization_id)) + bare
-    return await tx.one(HeldCard, BY_NUMBER, organization_id, read(typed))
+    return await tx.one(HeldCard, BY_NUMBER, organization_id, normalize_number(typed))
 
 
-async def held_by(tx: Tx, organization_id: UUID, beginning: str, *, limit: int) -> list[HeldCard]:
-    """Cards whose holder's name begins so, or whose address does if there is an @ in it."""
-    statement = BY_EMAIL if "@" in beginning else BY_NAME
-    return await tx.all(HeldCard, statement, organization_id, beginning, beginning + HIGHEST, limit)
+async def find_by_holder(tx: Tx, organization_id: UUID, prefix: str, *, limit: int) -> list[HeldCard]:
+    """Cards whose holder has a name with this prefix, or an e-mail address with it if there is an @ in it."""
+    statement = BY_EMAIL if "@" in prefix else BY_NAME
+    return await tx.all(HeldCard, statement, organization_id, prefix, prefix + HIGHEST, limit)
 
 
 async def newest(
@@ -78,7 +78,7 @@ BY_NUMBER: Final = """
        AND c.number = $2
 """
 
-# LIKE with a parameter would not use the index; these two comparisons do, with any plan.
+# LIKE with a parameter would not use the index; these two comparisons do, in any plan.
 BY_NAME: Final = """
     SELECT c.id, c.number, c.status, c.issued_at, h.name, h.email
       FROM card_holder h

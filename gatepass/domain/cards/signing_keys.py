@@ -1,4 +1,4 @@
-"""Signing keys of an organization: one signs, any number verify, until they are retired."""
+"""Signing keys of an organization: the newest signs, and all verify until they are retired."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from uuid import UUID
 from nacl.signing import SigningKey
 
 from gatepass.base.database import Tx
+from gatepass.base.encryption import Vault
+from gatepass.base.errors import NotAllowedFromHere, Refusal
 from gatepass.base.ids import new_id
-from gatepass.base.refusals import NotAllowedFromHere, Refusal
-from gatepass.base.vault import Vault
-from gatepass.domain import changes
+from gatepass.domain import audit_log
 from gatepass.domain.cards import token
 from gatepass.domain.cards.token import PublicKey
 
 Signer = Callable[[str, datetime], str]
 
-# A token names no key, so that a gate tries each of them: every further one costs it some 80 µs.
+# A token names no key, so a gate tries each of them: every further key costs it about 80 µs.
 MOST_VERIFYING: Final = 8
-# Retired ones stay for the record; nobody rotates so often.
+# Retired keys stay for the record; nobody rotates more often than this.
 MOST_SHOWN: Final = 200
 
 
@@ -47,25 +47,25 @@ class _SealedKey:
 
 
 async def rotate(tx: Tx, organization_id: UUID, vault: Vault, *, by: str, at: datetime) -> UUID:
-    """Make a new key that signs from now on; the older ones go on verifying until they are retired."""
-    await tx.run(ONE_AT_A_TIME, organization_id)
+    """Make a new key that signs from now on; older keys verify until they are retired."""
+    await tx.run(LOCK_ORGANIZATION, organization_id)
     if await tx.value(COUNT_VERIFYING, organization_id) >= MOST_VERIFYING:
         raise NotAllowedFromHere(f"{MOST_VERIFYING} signing keys are in use. Retire one of them first.")
     key_id, key = new_id(), SigningKey.generate()
     sealed = vault.seal(bytes(key), private_key_context(organization_id, key_id))
     await tx.run(ADD, organization_id, key_id, bytes(key.verify_key), sealed, at)
-    await changes.note(tx, organization_id, "signing_key", key_id, "added", by=by, at=at)
+    await audit_log.record(tx, organization_id, "signing_key", key_id, "added", by=by, at=at)
     return key_id
 
 
 async def retire(tx: Tx, organization_id: UUID, key_id: UUID, *, by: str, at: datetime, reason: str) -> None:
-    """Stop taking what this key has signed, from the next call on. The last one stays: nothing could be signed."""
-    await tx.run(ONE_AT_A_TIME, organization_id)
+    """Refuse tokens of this key from the next call on. The last key cannot be retired: nothing could be signed."""
+    await tx.run(LOCK_ORGANIZATION, organization_id)
     if not await tx.run(RETIRE, organization_id, key_id, at):
         raise NoSigningKey
     if not await tx.value(COUNT_VERIFYING, organization_id):
         raise NotAllowedFromHere("This is the last signing key. Add another one first.")
-    await changes.note(tx, organization_id, "signing_key", key_id, "retired", by=by, at=at, reason=reason)
+    await audit_log.record(tx, organization_id, "signing_key", key_id, "retired", by=by, at=at, reason=reason)
 
 
 async def signing_keys_of(tx: Tx, organization_id: UUID) -> list[SigningKeyShown]:
@@ -88,12 +88,12 @@ async def signer(tx: Tx, organization_id: UUID, vault: Vault) -> Signer:
 
 
 def private_key_context(organization_id: UUID, key_id: UUID) -> str:
-    """What a private key is sealed with, so that it opens in its own row alone."""
+    """The associated data of a sealed private key, so that it opens in its own row alone."""
     return f"signing_key {organization_id} {key_id}"
 
 
-# Two that change keys at once take turns. Rows that only refer to the organization do not wait for this lock.
-ONE_AT_A_TIME: Final = "SELECT true FROM organization WHERE id = $1 FOR NO KEY UPDATE"
+# Concurrent changes of keys take turns. Rows that only refer to the organization do not wait for this lock.
+LOCK_ORGANIZATION: Final = "SELECT true FROM organization WHERE id = $1 FOR NO KEY UPDATE"
 
 COUNT_VERIFYING: Final = """
     SELECT count(*)

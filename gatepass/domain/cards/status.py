@@ -1,4 +1,4 @@
-"""A card's moves: active and suspended and back; revoked is final."""
+"""The status of a card: active, suspended, active again; revoked is final."""
 
 from datetime import datetime
 from typing import Final
@@ -6,31 +6,33 @@ from uuid import UUID
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
+from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import new_id
-from gatepass.base.refusals import NotAllowedFromHere
-from gatepass.domain import changes, webhooks
+from gatepass.domain import audit_log, webhooks
 from gatepass.domain.cards.card import CardNotFound, CardStatus
 from gatepass.domain.webhooks import Message, MessageType
 
-MOVES: Final[dict[CardStatus, frozenset[CardStatus]]] = {
+STATUS_TRANSITIONS: Final[dict[CardStatus, frozenset[CardStatus]]] = {
     CardStatus.ACTIVE: frozenset({CardStatus.SUSPENDED, CardStatus.REVOKED}),
     CardStatus.SUSPENDED: frozenset({CardStatus.ACTIVE, CardStatus.REVOKED}),
     CardStatus.REVOKED: frozenset(),
 }
 
 
-async def move(
+async def change_status(
     tx: Tx, organization_id: UUID, card_id: UUID, to: CardStatus, *, by: str, at: datetime, reason: str
 ) -> None:
-    """Suspend, resume or revoke a card, with actor, time and reason, and tell the subscribers."""
+    """Suspend, resume or revoke a card, with actor, time and reason, and emit a message."""
     found = await tx.rows(LOCK, organization_id, card_id)
     if not found:
         raise CardNotFound
     status, number = found[0]
-    if to not in MOVES[CardStatus(status)]:
+    if to not in STATUS_TRANSITIONS[CardStatus(status)]:
         raise NotAllowedFromHere(f"A card that is {status} cannot become {to}.")
-    await tx.run(MOVE, organization_id, card_id, to)
-    await changes.note(tx, organization_id, "card", card_id, to, by=by, at=at, was=status, becomes=to, reason=reason)
+    await tx.run(CHANGE_STATUS, organization_id, card_id, to)
+    await audit_log.record(
+        tx, organization_id, "card", card_id, to, by=by, at=at, was=status, becomes=to, reason=reason
+    )
     data = {
         "card_id": str(card_id),
         "card_number": number,
@@ -51,7 +53,7 @@ LOCK: Final = """
        FOR NO KEY UPDATE
 """
 
-MOVE: Final = """
+CHANGE_STATUS: Final = """
     UPDATE card
        SET status = $3
      WHERE organization_id = $1

@@ -1,7 +1,7 @@
 """Card tokens: `SVC1.<card number in base64url>.<expiry in Unix seconds>.<Ed25519 signature in base64url>`.
 
-`SVC1` means Ed25519 and nothing else. A token that can be written in two ways can be forged in one,
-so the parser takes one spelling of each part. Gates may verify offline with the public key alone.
+`SVC1` means Ed25519 and nothing else. A token with two spellings could be changed without a new signature, so the
+parser takes one spelling of each part. Gates may verify offline with the public key alone.
 """
 
 import re
@@ -15,8 +15,8 @@ from uuid import UUID
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from gatepass.base.refusals import Refusal
-from gatepass.base.wire_name import TOKEN_PREFIX
+from gatepass.base.errors import Refusal
+from gatepass.base.wire_constants import TOKEN_PREFIX
 
 LONGEST: Final = 512
 PATTERN: Final = re.compile(
@@ -58,7 +58,7 @@ def sign(card_number: str, expires_at: datetime, key: SigningKey) -> str:
 
 
 def verify(text: str, keys: Iterable[PublicKey]) -> Token:
-    """The token, if one of these keys signed it; newest first is quickest. Expiry is not looked at."""
+    """The token, if one of these keys signed it; newest first is fastest. Expiry is not checked."""
     found = PATTERN.fullmatch(text) if len(text) <= LONGEST else None
     if found is None:
         raise InvalidToken
@@ -86,7 +86,7 @@ def _encode(raw: bytes) -> str:
 
 
 def _decode(text: str) -> bytes:
-    """Strict base64url: decoded and encoded again, it must read the same."""
+    """Strict base64url: decoded and encoded again, the text must be the same."""
     try:
         raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Verifying a card token: may this card be used? Nothing is activated, and nothing is said about tickets."""
+"""Verifying a card token: may this card be used? It activates nothing and discloses nothing about tickets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from gatepass.domain.cards.token import Token
 from gatepass.domain.keys import InvalidKey
 
 
-class Reason(StrEnum):
+class VerificationReason(StrEnum):
     INVALID_TOKEN = "invalid_token"  # noqa: S105
     EXPIRED = "expired"
     CARD_SUSPENDED = "card_suspended"
@@ -22,57 +22,57 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a token is worth. Of a token that we did not sign, nothing is said but that."""
+    """The result for one token. A token that we did not sign has no card."""
 
     card: Card | None
     expired: bool
-    reason: Reason | None
+    reason: VerificationReason | None
 
     @property
     def valid(self) -> bool:
         return self.reason is None
 
 
-INVALID: Final = Verification(None, expired=False, reason=Reason.INVALID_TOKEN)
+INVALID: Final = Verification(None, expired=False, reason=VerificationReason.INVALID_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A token whose signature is good, and the API key that asks about it."""
+class VerificationRequest:
+    """A token with a valid signature, and the API key of the caller."""
 
     organization_id: UUID
     key_id: UUID
     token: Token
 
 
-async def verify(tx: Tx, questions: Sequence[Question], *, at: datetime) -> list[Verification | InvalidKey]:
-    """What these tokens are worth, in their order. Keys of either kind that have ended meanwhile are found here."""
+async def verify(tx: Tx, requests: Sequence[VerificationRequest], *, at: datetime) -> list[Verification | InvalidKey]:
+    """The results for these tokens, in their order. API keys and signing keys that have ended since are found here."""
     rows = await tx.rows(
         LOOK_UP,
-        [question.organization_id for question in questions],
-        [question.key_id for question in questions],
-        [question.token.signing_key for question in questions],
-        [question.token.card_number for question in questions],
+        [request.organization_id for request in requests],
+        [request.key_id for request in requests],
+        [request.token.signing_key for request in requests],
+        [request.token.card_number for request in requests],
         at,
     )
-    answers: list[Verification | InvalidKey] = [INVALID] * len(questions)
+    results: list[Verification | InvalidKey] = [INVALID] * len(requests)
     for row in rows:
         place = row["n"] - 1
         if not row["key_is_good"]:
-            answers[place] = InvalidKey()
+            results[place] = InvalidKey()
         elif row["signing_key_is_good"] and row["id"] is not None:
             card = Card(row["id"], row["number"], CardStatus(row["status"]), row["issued_at"])
-            answers[place] = standing(card, expired=questions[place].token.is_expired(at))
-    return answers
+            results[place] = standing(card, expired=requests[place].token.is_expired(at))
+    return results
 
 
 def standing(card: Card, *, expired: bool) -> Verification:
-    """The card's status outranks the token's expiry."""
+    """The verification of this card. Its status takes precedence over the token's expiry."""
     if card.status is CardStatus.SUSPENDED:
-        return Verification(card, expired, Reason.CARD_SUSPENDED)
+        return Verification(card, expired, VerificationReason.CARD_SUSPENDED)
     if card.status is CardStatus.REVOKED:
-        return Verification(card, expired, Reason.CARD_REVOKED)
-    return Verification(card, expired, Reason.EXPIRED if expired else None)
+        return Verification(card, expired, VerificationReason.CARD_REVOKED)
+    return Verification(card, expired, VerificationReason.EXPIRED if expired else None)
 
 
 LOOK_UP: Final = """

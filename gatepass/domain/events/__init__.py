@@ -1,46 +1,48 @@
-"""Events: the catalogue, and what organizers do to it."""
+"""Events: the catalogue, and how organizers change it."""
 
-from gatepass.domain.events.browsing import Order, ProgrammePage, Wanted, When, programme
-from gatepass.domain.events.calling_off import Consequences, cancel, consequences
-from gatepass.domain.events.catalogue import Listing, find, published
+from gatepass.domain.events.admin_list import EventFilter, EventOrder, EventPage, EventPeriod, list_events
+from gatepass.domain.events.cancellation import Consequences, cancel, consequences
+from gatepass.domain.events.catalogue import CatalogueEntry, find, published
 from gatepass.domain.events.categories import (
+    CategoryDetails,
     CategoryNotFound,
-    Offer,
     add_category,
+    category_problems,
     edit_category,
-    offer_problems,
     remove_category,
 )
-from gatepass.domain.events.covers import Cover, find_cover, keep
+from gatepass.domain.events.covers import Cover, find_cover, store_cover
 from gatepass.domain.events.details import Details, cover_address, problems
-from gatepass.domain.events.duplication import duplicate, moved
-from gatepass.domain.events.editing import create, edit, end_past, lock, move
+from gatepass.domain.events.duplication import duplicate, shifted_event
+from gatepass.domain.events.editing import change_status, create, edit, end_past_events, lock
 from gatepass.domain.events.event import Event, EventNotActive, EventNotFound, EventStatus, TicketCategory
 from gatepass.domain.events.money import to_major, to_minor
-from gatepass.domain.events.publishing import Check, Finding, Where, blockers, checklist, publish
+from gatepass.domain.events.publication import CheckArea, CheckFinding, PublicationCheck, blockers, checklist, publish
 
 __all__ = [
+    "CatalogueEntry",
+    "CategoryDetails",
     "CategoryNotFound",
-    "Check",
+    "CheckArea",
+    "CheckFinding",
     "Consequences",
     "Cover",
     "Details",
     "Event",
+    "EventFilter",
     "EventNotActive",
     "EventNotFound",
+    "EventOrder",
+    "EventPage",
+    "EventPeriod",
     "EventStatus",
-    "Finding",
-    "Listing",
-    "Offer",
-    "Order",
-    "ProgrammePage",
+    "PublicationCheck",
     "TicketCategory",
-    "Wanted",
-    "When",
-    "Where",
     "add_category",
     "blockers",
     "cancel",
+    "category_problems",
+    "change_status",
     "checklist",
     "consequences",
     "cover_address",
@@ -48,19 +50,17 @@ __all__ = [
     "duplicate",
     "edit",
     "edit_category",
-    "end_past",
+    "end_past_events",
     "find",
     "find_cover",
-    "keep",
+    "list_events",
     "lock",
-    "move",
-    "moved",
-    "offer_problems",
     "problems",
-    "programme",
     "publish",
     "published",
     "remove_category",
+    "shifted_event",
+    "store_cover",
     "to_major",
     "to_minor",
 ]

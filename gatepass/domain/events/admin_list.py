@@ -1,4 +1,4 @@
-"""The programme: every event of an organization, whatever its status, page by page in the order of their starts."""
+"""The list of events for their organizers: in every status, page by page, ordered by start."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,81 +8,79 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.paging import END, START, Place
-from gatepass.domain.events.catalogue import Listing, with_categories
+from gatepass.domain.events.catalogue import CatalogueEntry, with_categories
 from gatepass.domain.events.event import Event, EventStatus
 
-# A page with a filter looks through so many and no more, however rare what it asks for is.
+# A page with a filter reads at most this many events, however few of them match.
 LOOKED_THROUGH: Final = 5_000
 
 
-class When(StrEnum):
+class EventPeriod(StrEnum):
     # A draft or published, and not over yet.
     UPCOMING = "upcoming"
-    # Over, ended or cancelled.
+    # Over, or ended, or cancelled.
     PAST = "past"
 
 
-class Order(StrEnum):
+class EventOrder(StrEnum):
     EARLIEST = "earliest"
     LATEST = "latest"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a list shows."""
-
-    when: When | None = None
+class EventFilter:
+    when: EventPeriod | None = None
     status: EventStatus | None = None
     title: str | None = None
-    order: Order = Order.EARLIEST
+    order: EventOrder = EventOrder.EARLIEST
 
 
 @dataclass(frozen=True, slots=True)
-class ProgrammePage:
-    """`after` is where the next page begins. With a filter a page may be short, even empty, and not the last."""
+class EventPage:
+    """`after` is where the next page begins. With a filter a page may be short or empty, and not the last."""
 
-    listings: list[Listing]
+    entries: list[CatalogueEntry]
     after: Place | None
 
 
-async def programme(
-    tx: Tx, organization_id: UUID, wanted: Wanted, *, after: Place | None, limit: int, at: datetime
-) -> ProgrammePage:
-    place = after or (START if wanted.order is Order.EARLIEST else END)
-    title = wanted.title.strip().lower() if wanted.title else None
-    found = await _read(tx, organization_id, wanted, place, wanted.when, at, title or None, limit + 1, 0)
-    listings = await with_categories(tx, organization_id, found[:limit])
+async def list_events(
+    tx: Tx, organization_id: UUID, filters: EventFilter, *, after: Place | None, limit: int, at: datetime
+) -> EventPage:
+    place = after or (START if filters.order is EventOrder.EARLIEST else END)
+    title = filters.title.strip().lower() if filters.title else None
+    found = await _read(tx, organization_id, filters, place, filters.when, at, title or None, limit + 1, 0)
+    entries = await with_categories(tx, organization_id, found[:limit])
     if len(found) > limit:
-        return ProgrammePage(listings, _place(found[limit - 1]))
-    if not (title or wanted.when):
-        return ProgrammePage(listings, None)
-    looked = await _read(tx, organization_id, wanted, place, None, at, None, 1, LOOKED_THROUGH - 1)
-    return ProgrammePage(listings, _place(looked[0]) if looked else None)
+        return EventPage(entries, _place(found[limit - 1]))
+    if not (title or filters.when):
+        return EventPage(entries, None)
+    looked = await _read(tx, organization_id, filters, place, None, at, None, 1, LOOKED_THROUGH - 1)
+    return EventPage(entries, _place(looked[0]) if looked else None)
 
 
 async def _read(
     tx: Tx,
     organization_id: UUID,
-    wanted: Wanted,
+    filters: EventFilter,
     place: Place,
-    *asked: object,
+    *values: object,
 ) -> list[Event]:
-    """By the index that gives the order and knows the status."""
-    here = (organization_id, place.at, place.id, LOOKED_THROUGH, *asked)
-    if wanted.status is not None:
-        page = STATUS_EARLIEST if wanted.order is Order.EARLIEST else STATUS_LATEST
-        return await tx.all(Event, page, *here, wanted.status)
-    if wanted.order is Order.LATEST:
+    """Read by the index that has the order and the status."""
+    here = (organization_id, place.at, place.id, LOOKED_THROUGH, *values)
+    if filters.status is not None:
+        page = STATUS_EARLIEST if filters.order is EventOrder.EARLIEST else STATUS_LATEST
+        return await tx.all(Event, page, *here, filters.status)
+    if filters.order is EventOrder.LATEST:
         return await tx.all(Event, LATEST, *here)
-    return await tx.all(Event, UPCOMING if wanted.when is When.UPCOMING else EARLIEST, *here)
+    return await tx.all(Event, UPCOMING if filters.when is EventPeriod.UPCOMING else EARLIEST, *here)
 
 
 def _place(event: Event) -> Place:
     return Place(event.starts_at, event.id)
 
 
-# In all of these $1 is the organization, $2 and $3 the place, $4 how many are looked through, $5 to $7 the filters and
-# their clock, $8 and $9 limit and offset. The inner query reads an index in its order, so that the outer LIMIT ends it.
+# In each statement $1 is the organization, $2 and $3 the place, $4 how many rows are read, $5 to $7 the filters and the
+# current time, $8 and $9 limit and offset. The inner query reads an index in order, so that the outer LIMIT ends it.
 
 EARLIEST: Final = """
     SELECT *
@@ -116,7 +114,7 @@ LATEST: Final = """
     OFFSET $9
 """
 
-# Two orders that are merged: each status by its own stretch of the index.
+# It merges two ordered reads, one range of the index for each status.
 UPCOMING: Final = """
     SELECT *
       FROM ((SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone

@@ -1,4 +1,4 @@
-"""Calling an event off: what that means, said before it is done."""
+"""Cancelling an event, and its consequences, which are shown before it is done."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,9 +6,9 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.base.refusals import InvalidRequest
+from gatepass.base.errors import InvalidRequest
 from gatepass.domain.events.details import text_problem
-from gatepass.domain.events.editing import move
+from gatepass.domain.events.editing import change_status
 from gatepass.domain.events.event import EventStatus
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import MessageType
@@ -18,7 +18,7 @@ LONGEST_REASON: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """How many tickets become void, and how many messages go to how many endpoints."""
+    """How many tickets are cancelled, and how many messages go to how many endpoints."""
 
     tickets: int
     endpoints: int
@@ -26,7 +26,7 @@ class Consequences:
 
 
 async def consequences(tx: Tx, organization_id: UUID, event_id: UUID) -> Consequences:
-    """Exact at any size: each sale and each cancellation keeps `quantity_sold`, so that no ticket must be counted."""
+    """Exact at any size without counting tickets: each sale and each cancellation updates `quantity_sold`."""
     types = (MessageType.EVENT_CANCELLED, MessageType.TICKET_CANCELLED)
     (row,) = await tx.rows(CONSEQUENCES, organization_id, event_id, Mode.LIVE, *types)
     messages = row["about_the_event"] + row["tickets"] * row["about_tickets"]
@@ -34,12 +34,12 @@ async def consequences(tx: Tx, organization_id: UUID, event_id: UUID) -> Consequ
 
 
 async def cancel(tx: Tx, organization_id: UUID, event_id: UUID, *, reason: str, by: str, at: datetime) -> None:
-    """Cancel the event, and through the worker its tickets, with a reason that everybody is told."""
-    said = reason.strip()
-    problem = text_problem(said, LONGEST_REASON) if said else "Say why: everybody who holds a ticket will ask."
+    """Cancel the event, and through the worker its tickets. The reason is sent in the messages."""
+    text = reason.strip()
+    problem = text_problem(text, LONGEST_REASON) if text else "Say why: everybody who holds a ticket will ask."
     if problem:
         raise InvalidRequest(problem, param="reason")
-    await move(tx, organization_id, event_id, EventStatus.CANCELLED, by=by, at=at, reason=said)
+    await change_status(tx, organization_id, event_id, EventStatus.CANCELLED, by=by, at=at, reason=text)
 
 
 CONSEQUENCES: Final = """

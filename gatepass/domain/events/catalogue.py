@@ -11,14 +11,14 @@ from gatepass.domain.events.event import Event, EventNotFound, TicketCategory
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class CatalogueEntry:
     """An event with its categories, as the catalogue shows it."""
 
     event: Event
     categories: list[TicketCategory]
 
 
-async def published(tx: Tx, organization_id: UUID, *, after: Place | None, limit: int) -> list[Listing]:
+async def published(tx: Tx, organization_id: UUID, *, after: Place | None, limit: int) -> list[CatalogueEntry]:
     """Published events by start, at most `limit`."""
     if after is None:
         events = await tx.all(Event, FIRST_PAGE, organization_id, limit)
@@ -27,16 +27,16 @@ async def published(tx: Tx, organization_id: UUID, *, after: Place | None, limit
     return await with_categories(tx, organization_id, events)
 
 
-async def find(tx: Tx, organization_id: UUID, event_id: UUID) -> Listing:
+async def find(tx: Tx, organization_id: UUID, event_id: UUID) -> CatalogueEntry:
     event = await tx.one(Event, FIND, organization_id, event_id)
     if event is None:
         raise EventNotFound
     return (await with_categories(tx, organization_id, [event]))[0]
 
 
-async def with_categories(tx: Tx, organization_id: UUID, events: Sequence[Event]) -> list[Listing]:
+async def with_categories(tx: Tx, organization_id: UUID, events: Sequence[Event]) -> list[CatalogueEntry]:
     categories = await tx.all(TicketCategory, CATEGORIES, organization_id, [event.id for event in events])
-    return [Listing(event, [c for c in categories if c.event_id == event.id]) for event in events]
+    return [CatalogueEntry(event, [c for c in categories if c.event_id == event.id]) for event in events]
 
 
 FIRST_PAGE: Final = """

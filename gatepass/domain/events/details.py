@@ -1,4 +1,4 @@
-"""What an organizer says about an event, and what must hold of it. Pure."""
+"""The details of an event that its organizer writes, and their validation. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -6,17 +6,19 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
 
-from gatepass.base.refusals import InvalidRequest
-from gatepass.domain.events.countries import COUNTRIES
+from gatepass.base.errors import InvalidRequest
+from gatepass.domain.cell import with_letter
+from gatepass.domain.events.countries import countries
 from gatepass.domain.events.event import Event
-from gatepass.domain.events.zones import FIRST_YEAR, LAST_YEAR, UNKNOWN, known_zones
+from gatepass.domain.events.time_zones import FIRST_YEAR, LAST_YEAR, UNKNOWN, known_zones
 
-# By code points, as PostgreSQL counts them.
+# In code points, as PostgreSQL counts them.
 LONGEST: Final = {"title": 200, "description": 10_000, "venue": 200, "city": 200, "cover_url": 2000}
 # A cover that was uploaded here.
-OWN_COVER: Final = re.compile(r"/covers/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:png|jpg|webp)", re.ASCII)
+COVERS: Final = "/covers/"
+OWN_COVER: Final = re.compile(COVERS + r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:png|jpg|webp)", re.ASCII)
 COVER_URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:[/?#][!#$%&'()*+,./0-9:;=?@A-Z\[\]_a-z~-]*)?")
-# Nobody types these, PostgreSQL cannot keep the first and the last, and the others hide what is written.
+# Nobody types these. PostgreSQL cannot store the first and the last; the others hide or reorder text.
 UNWANTED: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -34,12 +36,12 @@ class Details:
 
     @classmethod
     def of(cls, event: Event) -> "Details":
-        """What is said about this event now."""
+        """The present details of this event."""
         return cls(**{one.name: getattr(event, one.name) for one in fields(cls)})
 
 
 def problems(details: Details) -> dict[str, str]:
-    """What is wrong, by field; of each the first."""
+    """The first problem of each field."""
     found: dict[str, str] = {}
     for field, sentence in _problems(details):
         found.setdefault(field, sentence)
@@ -52,7 +54,7 @@ def require(details: Details) -> None:
 
 
 def text_problem(text: str, longest: int) -> str | None:
-    """Why this text cannot be kept."""
+    """Why this text cannot be stored."""
     if len(text) > longest:
         return f"At most {longest:,} characters."
     return "It holds characters that cannot be kept." if UNWANTED.search(text) else None
@@ -66,7 +68,7 @@ def _problems(details: Details) -> Iterator[tuple[str, str]]:
         problem = text_problem(text, longest) if text is not None else None
         if problem:
             yield field, problem
-    if details.country is not None and details.country not in COUNTRIES:
+    if details.country is not None and details.country not in countries():
         yield "country", "A country is two capital letters, as in ISO 3166-1."
     if details.time_zone not in known_zones():
         yield "time_zone", UNKNOWN
@@ -83,6 +85,8 @@ def is_cover(url: str) -> bool:
     return OWN_COVER.fullmatch(url) is not None or COVER_URL.fullmatch(url) is not None
 
 
-def cover_address(cover_url: str | None, public_url: str) -> str | None:
-    """Where the picture is, for the world: one of our own is kept as a path, which survives a change of our name."""
-    return public_url + cover_url if cover_url is not None and cover_url.startswith("/") else cover_url
+def cover_address(cover_url: str | None, public_url: str, cell: str) -> str | None:
+    """The public URL of the picture. An uploaded one is stored as a bare path, so that domain and cell may change."""
+    if cover_url is None or not cover_url.startswith(COVERS):
+        return cover_url
+    return public_url + COVERS + with_letter(cell, cover_url.removeprefix(COVERS))

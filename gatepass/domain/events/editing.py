@@ -1,4 +1,4 @@
-"""Making events, changing what is said about them, and moving them through their life."""
+"""Creating events, changing their details, and changing their status."""
 
 from dataclasses import asdict, fields
 from datetime import datetime
@@ -7,13 +7,13 @@ from uuid import UUID
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
+from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import new_id
-from gatepass.base.refusals import NotAllowedFromHere
-from gatepass.domain import changes, webhooks
+from gatepass.domain import audit_log, webhooks
 from gatepass.domain.events import details
-from gatepass.domain.events.covers import forget_unused
+from gatepass.domain.events.covers import delete_unused
 from gatepass.domain.events.details import Details
-from gatepass.domain.events.event import FINAL, GRACE, MOVES, Event, EventNotFound, EventStatus
+from gatepass.domain.events.event import FINAL_STATUSES, GRACE, STATUS_TRANSITIONS, Event, EventNotFound, EventStatus
 from gatepass.domain.webhooks import Message, MessageType
 
 
@@ -33,20 +33,20 @@ async def create(
     country: str | None = None,
     cover_url: str | None = None,
 ) -> UUID:
-    """Make an event; it begins as a draft."""
+    """Create an event; it begins as a draft."""
     new = Details(title, starts_at, ends_at, time_zone, description, venue, city, country, cover_url)
     details.require(new)
     event_id = new_id()
     await tx.run(CREATE, organization_id, event_id, *asdict(new).values(), at)
-    await changes.note(tx, organization_id, "event", event_id, "created", by=by, at=at, becomes=EventStatus.DRAFT)
+    await audit_log.record(tx, organization_id, "event", event_id, "created", by=by, at=at, becomes=EventStatus.DRAFT)
     return event_id
 
 
 async def edit(tx: Tx, organization_id: UUID, event_id: UUID, new: Details, *, by: str, at: datetime) -> list[str]:
-    """Change what is said about an event; the fields that differ, each of them noted. What is over stays as it was."""
+    """Replace the details of an event; the names of the changed fields. Not for one that is ended or cancelled."""
     details.require(new)
     event = await lock(tx, organization_id, event_id)
-    if event.status in FINAL:
+    if event.status in FINAL_STATUSES:
         raise NotAllowedFromHere(f"An event that is {event.status} cannot be changed.")
     changed = [one.name for one in fields(Details) if getattr(event, one.name) != getattr(new, one.name)]
     if changed:
@@ -54,14 +54,14 @@ async def edit(tx: Tx, organization_id: UUID, event_id: UUID, new: Details, *, b
     for field in changed:
         was, becomes = _written(getattr(event, field)), _written(getattr(new, field))
         action = f"{field} changed"
-        await changes.note(tx, organization_id, "event", event_id, action, by=by, at=at, was=was, becomes=becomes)
+        await audit_log.record(tx, organization_id, "event", event_id, action, by=by, at=at, was=was, becomes=becomes)
     if "cover_url" in changed:
-        await forget_unused(tx, organization_id, event.cover_url)
+        await delete_unused(tx, organization_id, event.cover_url)
     return changed
 
 
 async def lock(tx: Tx, organization_id: UUID, event_id: UUID) -> Event:
-    """The event, which nobody else changes until this transaction ends."""
+    """The event, locked against changes until this transaction ends."""
     event = await tx.one(Event, LOCK, organization_id, event_id)
     if event is None:
         raise EventNotFound
@@ -72,7 +72,7 @@ def _written(value: str | datetime | None) -> str | None:
     return rfc3339(value) if isinstance(value, datetime) else value
 
 
-async def move(
+async def change_status(
     tx: Tx,
     organization_id: UUID,
     event_id: UUID,
@@ -82,29 +82,31 @@ async def move(
     at: datetime,
     reason: str | None = None,
 ) -> None:
-    """Publish, cancel or end an event. Its tickets are cancelled by the worker, in batches that no gate notices."""
+    """Publish, cancel or end an event. The worker cancels its tickets, in batches small enough not to delay a gate."""
     status = (await lock(tx, organization_id, event_id)).status
-    if to not in MOVES[status]:
+    if to not in STATUS_TRANSITIONS[status]:
         raise NotAllowedFromHere(f"An event that is {status} cannot become {to}.")
-    await tx.run(MOVE, organization_id, event_id, to)
-    await changes.note(tx, organization_id, "event", event_id, to, by=by, at=at, was=status, becomes=to, reason=reason)
+    await tx.run(CHANGE_STATUS, organization_id, event_id, to)
+    await audit_log.record(
+        tx, organization_id, "event", event_id, to, by=by, at=at, was=status, becomes=to, reason=reason
+    )
     if to is EventStatus.CANCELLED:
         data = {"event_id": str(event_id), "cancelled_at": rfc3339(at), "reason": reason}
         message = Message(new_id(), MessageType.EVENT_CANCELLED, data, ordering_key=event_id)
         await webhooks.emit(tx, organization_id, [message], at=at)
 
 
-async def end_past(tx: Tx, *, at: datetime) -> int:
-    """End what ended more than GRACE ago, in every organization; how many that were."""
+async def end_past_events(tx: Tx, *, at: datetime) -> int:
+    """End published events that were over more than GRACE ago, in every organization; how many there were."""
     ended = await tx.rows(END_PAST, at - GRACE)
     for row in ended:
-        await changes.note(
+        await audit_log.record(
             tx,
             row["organization_id"],
             "event",
             row["id"],
             EventStatus.ENDED,
-            by="upkeep",
+            by="maintenance",
             at=at,
             was=EventStatus.PUBLISHED,
             becomes=EventStatus.ENDED,
@@ -112,7 +114,7 @@ async def end_past(tx: Tx, *, at: datetime) -> int:
     return len(ended)
 
 
-# The columns of this and of EDIT stand in the order of Details.
+# The columns of CREATE and EDIT are in the order of Details.
 CREATE: Final = """
     INSERT INTO event (organization_id, id, title, starts_at, ends_at, time_zone, description, venue, city, country,
                        cover_url, created_at)
@@ -135,7 +137,7 @@ LOCK: Final = """
        FOR NO KEY UPDATE
 """
 
-MOVE: Final = """
+CHANGE_STATUS: Final = """
     UPDATE event
        SET status = $3
      WHERE organization_id = $1
@@ -143,7 +145,7 @@ MOVE: Final = """
 """
 
 END_PAST: Final = """
-    -- every organization: upkeep ends what is over, wherever it is
+    -- every organization: maintenance ends events that are over, whichever organization has them
     UPDATE event
        SET status = 'ended'
      WHERE status = 'published'

@@ -1,4 +1,4 @@
-"""An event and its ticket categories; the moves that its status may make."""
+"""An event and its ticket categories; the transitions between its statuses."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from gatepass.base.refusals import Refusal
+from gatepass.base.errors import Refusal
 
-# An event runs over; nobody at the gate should find it ended for that.
+# Events run late; a gate must not find one ended because of that.
 GRACE: Final = timedelta(hours=6)
 
 
@@ -19,13 +19,13 @@ class EventStatus(StrEnum):
     ENDED = "ended"
 
 
-MOVES: Final[dict[EventStatus, frozenset[EventStatus]]] = {
+STATUS_TRANSITIONS: Final[dict[EventStatus, frozenset[EventStatus]]] = {
     EventStatus.DRAFT: frozenset({EventStatus.PUBLISHED, EventStatus.CANCELLED}),
     EventStatus.PUBLISHED: frozenset({EventStatus.CANCELLED, EventStatus.ENDED}),
     EventStatus.CANCELLED: frozenset(),
     EventStatus.ENDED: frozenset(),
 }
-FINAL: Final = frozenset(status for status, moves in MOVES.items() if not moves)
+FINAL_STATUSES: Final = frozenset(status for status, following in STATUS_TRANSITIONS.items() if not following)
 
 
 class EventNotFound(Refusal):

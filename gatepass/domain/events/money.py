@@ -1,42 +1,51 @@
 """Prices: whole minor units inside, a number in major units outside; never a float in the database."""
 
+from datetime import date
 from decimal import Decimal
+from functools import cache
 from typing import Final
 
-from gatepass.base.refusals import InvalidRequest
+from gatepass.base.errors import InvalidRequest
+from gatepass.domain.events.countries import countries
 
-CURRENCIES: Final = frozenset(
-    """
-    AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE
-    CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF
-    GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR
-    LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN
-    PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS
-    TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR
-    ZMW ZWG
-    """.split()
-)
-NO_MINOR_UNIT: Final = frozenset("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split())
-THOUSANDTHS: Final = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
-TEN_THOUSANDTHS: Final = frozenset("CLF UYW".split())
-
+# A currency is accepted if, by CLDR, one of the countries used it on this day. The day is fixed, so that the passing of
+# time neither adds nor removes one. Move it when ISO 4217 gains or loses a code.
+AS_OF: Final = date(2026, 7, 1)
+# CLDR still counts BGN (withdrawn when Bulgaria took the euro), CNH (no ISO code) and XXX ("no currency").
+NOT_IN_ISO_4217: Final = frozenset({"BGN", "CNH", "XXX"})
+# ISO 4217 lists SVC; CLDR ends it in 2001.
+ONLY_IN_ISO_4217: Final = frozenset({"SVC"})
+# CLDR gives these the decimal places of daily use, which is none. Prices are stored with those of ISO 4217.
+ISO_DECIMAL_PLACES: Final = {
+    **dict.fromkeys("AFN ALL IRR KPW LAK LBP MGA MMK RSD SOS SYP YER".split(), 2),
+    "IQD": 3,
+}
 
 LARGEST: Final = 10**12
-# What Decimal carries without rounding.
+# Decimal carries this many digits without rounding.
 PRECISION: Final = 28
 
 
+@cache
+def currencies() -> frozenset[str]:
+    """ISO 4217 codes of money that a price can have: no metals, no test codes."""
+    from babel.numbers import get_territory_currencies  # noqa: PLC0415  `gatepass --help` should not wait for it
+
+    used = {code for country in countries() for code in get_territory_currencies(country, AS_OF, non_tender=True)}
+    return frozenset(used) - NOT_IN_ISO_4217 | ONLY_IN_ISO_4217
+
+
+@cache
 def exponent(currency: str) -> int:
-    """How many decimal places the currency has: JPY 0, EUR 2, KWD 3."""
-    if currency in NO_MINOR_UNIT:
-        return 0
-    if currency in THOUSANDTHS:
-        return 3
-    return 4 if currency in TEN_THOUSANDTHS else 2
+    """How many decimal places the currency has: JPY 0, EUR 2, KWD 3. Stored prices depend on it: it must not change."""
+    from babel.numbers import get_currency_precision  # noqa: PLC0415  as above
+
+    places = ISO_DECIMAL_PLACES.get(currency)
+    return get_currency_precision(currency) if places is None else places
 
 
 def to_minor(price: Decimal, currency: str) -> int:
-    if currency not in CURRENCIES:
+    if currency not in currencies():
         raise InvalidRequest(f"{currency} is not an ISO 4217 currency.", param="currency")
     if not price.is_finite() or not 0 <= price <= LARGEST or len(price.as_tuple().digits) > PRECISION:
         raise InvalidRequest("A price is not negative, and has at most 28 digits.", param="price")

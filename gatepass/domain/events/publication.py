@@ -1,4 +1,4 @@
-"""Publishing: what an event needs before it is shown and scanned, and what would be wise."""
+"""Publishing an event: the checklist of what it needs first, and what is only advised."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,25 +8,25 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.base.refusals import NotAllowedFromHere
-from gatepass.domain.events.catalogue import Listing, find
-from gatepass.domain.events.editing import lock, move
+from gatepass.base.errors import NotAllowedFromHere
+from gatepass.domain.events.catalogue import CatalogueEntry, find
+from gatepass.domain.events.editing import change_status, lock
 from gatepass.domain.events.event import EventStatus
 from gatepass.domain.keys import Scope
 
-OPENS_A_GATE: Final = [Scope.TICKETS_ACTIVATE, Scope.ADMIN]
+GATE_SCOPES: Final = [Scope.TICKETS_ACTIVATE, Scope.ADMIN]
 
 
-class Finding(StrEnum):
+class CheckFinding(StrEnum):
     OK = "ok"
-    # It must be mended first.
+    # It must be fixed first.
     MISSING = "missing"
-    # It can wait, or may be meant.
+    # It can wait, or may be intended.
     ADVICE = "advice"
 
 
-class Where(StrEnum):
-    """Where it is mended."""
+class CheckArea(StrEnum):
+    """The part of the studio where it is fixed."""
 
     DETAILS = "details"
     CATEGORIES = "categories"
@@ -35,27 +35,27 @@ class Where(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class PublicationCheck:
     name: str
-    finding: Finding
+    finding: CheckFinding
     sentence: str
-    where: Where
+    where: CheckArea
 
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """What the organization has for its gates. `gate_key_until` is when the last of the keys that open one expires."""
+    """The keys that the organization has for its gates. `gate_key_until` is when the last that may scan expires."""
 
     signs: bool
     has_gate_key: bool
     gate_key_until: datetime | None
 
 
-async def checklist(tx: Tx, organization_id: UUID, event_id: UUID, *, at: datetime) -> list[Check]:
-    listing = await find(tx, organization_id, event_id)
-    equipment = await tx.one(Equipment, EQUIPMENT, organization_id, at, OPENS_A_GATE)
+async def checklist(tx: Tx, organization_id: UUID, event_id: UUID, *, at: datetime) -> list[PublicationCheck]:
+    entry = await find(tx, organization_id, event_id)
+    equipment = await tx.one(Equipment, EQUIPMENT, organization_id, at, GATE_SCOPES)
     assert equipment is not None  # noqa: S101  a SELECT without FROM always has a row
-    return judged(listing, equipment, at)
+    return _checks(entry, equipment, at)
 
 
 async def publish(tx: Tx, organization_id: UUID, event_id: UUID, *, by: str, at: datetime) -> None:
@@ -65,71 +65,79 @@ async def publish(tx: Tx, organization_id: UUID, event_id: UUID, *, by: str, at:
         missing = blockers(await checklist(tx, organization_id, event_id, at=at))
         if missing:
             raise NotAllowedFromHere("It cannot be published yet. " + " ".join(one.sentence for one in missing))
-    await move(tx, organization_id, event_id, EventStatus.PUBLISHED, by=by, at=at)
+    await change_status(tx, organization_id, event_id, EventStatus.PUBLISHED, by=by, at=at)
 
 
-def blockers(checks: list[Check]) -> list[Check]:
-    return [check for check in checks if check.finding is Finding.MISSING]
+def blockers(checks: list[PublicationCheck]) -> list[PublicationCheck]:
+    return [check for check in checks if check.finding is CheckFinding.MISSING]
 
 
-def judged(listing: Listing, equipment: Equipment, at: datetime) -> list[Check]:
+def _checks(entry: CatalogueEntry, equipment: Equipment, at: datetime) -> list[PublicationCheck]:
     return [
-        *_of_details(listing, at),
-        _of_categories(listing),
+        *_of_details(entry, at),
+        _of_categories(entry),
         _of_signing(equipment),
-        _of_gate_key(listing, equipment),
+        _of_gate_key(entry, equipment),
     ]
 
 
-def _of_details(listing: Listing, at: datetime) -> Iterator[Check]:
-    event = listing.event
-    yield Check("Title", Finding.OK, f"It is called {event.title}.", Where.DETAILS)
+def _of_details(entry: CatalogueEntry, at: datetime) -> Iterator[PublicationCheck]:
+    event = entry.event
+    yield PublicationCheck("Title", CheckFinding.OK, f"It is called {event.title}.", CheckArea.DETAILS)
     if event.ends_at <= at:
-        yield Check("Dates", Finding.MISSING, "The event is over already. Give it a new date.", Where.DETAILS)
+        yield PublicationCheck(
+            "Dates", CheckFinding.MISSING, "The event is over already. Give it a new date.", CheckArea.DETAILS
+        )
     elif event.starts_at <= at:
-        yield Check("Dates", Finding.ADVICE, "The event has begun already. Is the date right?", Where.DETAILS)
+        yield PublicationCheck(
+            "Dates", CheckFinding.ADVICE, "The event has begun already. Is the date right?", CheckArea.DETAILS
+        )
     else:
-        yield Check("Dates", Finding.OK, "It lies in the future.", Where.DETAILS)
+        yield PublicationCheck("Dates", CheckFinding.OK, "It lies in the future.", CheckArea.DETAILS)
     if event.venue and event.city:
-        yield Check("Place", Finding.OK, f"{event.venue}, {event.city}.", Where.DETAILS)
+        yield PublicationCheck("Place", CheckFinding.OK, f"{event.venue}, {event.city}.", CheckArea.DETAILS)
     else:
         lacking = "venue nor city" if not (event.venue or event.city) else "city" if event.venue else "venue"
-        said = f"It has neither {lacking}." if " " in lacking else f"It has no {lacking}."
-        yield Check("Place", Finding.ADVICE, f"{said} Guests will ask where it is.", Where.DETAILS)
+        sentence = f"It has neither {lacking}." if " " in lacking else f"It has no {lacking}."
+        yield PublicationCheck(
+            "Place", CheckFinding.ADVICE, f"{sentence} Guests will ask where it is.", CheckArea.DETAILS
+        )
 
 
-def _of_categories(listing: Listing) -> Check:
-    name, where = "Tickets", Where.CATEGORIES
-    open_ones = [category for category in listing.categories if category.quantity_total > 0]
+def _of_categories(entry: CatalogueEntry) -> PublicationCheck:
+    name, where = "Tickets", CheckArea.CATEGORIES
+    open_ones = [category for category in entry.categories if category.quantity_total > 0]
     if not open_ones:
-        return Check(name, Finding.MISSING, "Add a ticket category with at least one place.", where)
-    if len(open_ones) < len(listing.categories):
-        return Check(name, Finding.ADVICE, "One of its categories has no places.", where)
+        return PublicationCheck(name, CheckFinding.MISSING, "Add a ticket category with at least one place.", where)
+    if len(open_ones) < len(entry.categories):
+        return PublicationCheck(name, CheckFinding.ADVICE, "One of its categories has no places.", where)
     places = sum(category.quantity_total for category in open_ones)
-    return Check(name, Finding.OK, f"{places:,} places in {_counted(len(open_ones))}.", where)
+    return PublicationCheck(name, CheckFinding.OK, f"{places:,} places in {_counted(len(open_ones))}.", where)
 
 
 def _counted(categories: int) -> str:
     return "one category" if categories == 1 else f"{categories} categories"
 
 
-def _of_signing(equipment: Equipment) -> Check:
-    name, where = "Signing key", Where.SIGNING_KEYS
+def _of_signing(equipment: Equipment) -> PublicationCheck:
+    name, where = "Signing key", CheckArea.SIGNING_KEYS
     if equipment.signs:
-        return Check(name, Finding.OK, "Cards can be signed, and gates can tell a true one.", where)
-    return Check(name, Finding.MISSING, "Make a signing key: without one no card can be shown at a gate.", where)
+        return PublicationCheck(name, CheckFinding.OK, "Cards can be signed, and gates can tell a true one.", where)
+    return PublicationCheck(
+        name, CheckFinding.MISSING, "Make a signing key: without one no card can be shown at a gate.", where
+    )
 
 
-def _of_gate_key(listing: Listing, equipment: Equipment) -> Check:
-    name, where = "Key for the gates", Where.API_KEYS
+def _of_gate_key(entry: CatalogueEntry, equipment: Equipment) -> PublicationCheck:
+    name, where = "Key for the gates", CheckArea.API_KEYS
     if not equipment.has_gate_key:
         sentence = f"No live API key may scan yet. Make one with {Scope.TICKETS_ACTIVATE} before the doors open."
-        return Check(name, Finding.ADVICE, sentence, where)
+        return PublicationCheck(name, CheckFinding.ADVICE, sentence, where)
     until = equipment.gate_key_until
-    if until is not None and until < listing.event.ends_at:
+    if until is not None and until < entry.event.ends_at:
         sentence = "Every API key that may scan expires before the event ends."
-        return Check(name, Finding.ADVICE, sentence, where)
-    return Check(name, Finding.OK, "A live API key may scan.", where)
+        return PublicationCheck(name, CheckFinding.ADVICE, sentence, where)
+    return PublicationCheck(name, CheckFinding.OK, "A live API key may scan.", where)
 
 
 EQUIPMENT: Final = """

@@ -1,7 +1,9 @@
-"""Imports: files of tickets, as jobs that outlive whoever runs them."""
+"""Imports: CSV files of tickets, as durable jobs that any worker can continue."""
 
-from gatepass.domain.imports.advancing import advance, next_under_way, put_off
-from gatepass.domain.imports.applying import begin_applying
+from gatepass.domain.imports.apply import begin_applying
+from gatepass.domain.imports.cleanup import sweep_some
+from gatepass.domain.imports.columns import guess, name_columns, remembered
+from gatepass.domain.imports.csv_reader import CsvReader, CsvRow
 from gatepass.domain.imports.job import (
     LARGEST_FILE,
     Fault,
@@ -12,15 +14,15 @@ from gatepass.domain.imports.job import (
     ImportState,
 )
 from gatepass.domain.imports.listing import FaultyRow, faulty_rows, find, first_rows, maker_of, of_event
-from gatepass.domain.imports.mapping import guess, name_columns, remembered
-from gatepass.domain.imports.reading import Row, Sheet
-from gatepass.domain.imports.staging import TAKES_TICKETS, begin, discard, received, refuse, stage
-from gatepass.domain.imports.sweeping import sweep_some
-from gatepass.domain.imports.undoing import begin_undoing
+from gatepass.domain.imports.runner import advance, next_under_way, put_off
+from gatepass.domain.imports.undo import begin_undoing
+from gatepass.domain.imports.upload import TAKES_TICKETS, begin, discard, received, refuse, stage
 
 __all__ = [
     "LARGEST_FILE",
     "TAKES_TICKETS",
+    "CsvReader",
+    "CsvRow",
     "Fault",
     "FaultyRow",
     "Field",
@@ -28,8 +30,6 @@ __all__ = [
     "Import",
     "ImportNotFound",
     "ImportState",
-    "Row",
-    "Sheet",
     "advance",
     "begin",
     "begin_applying",

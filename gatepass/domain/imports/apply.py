@@ -1,6 +1,6 @@
-"""Making the tickets: a batch is one short transaction, and its rows go as their tickets come.
+"""Applying an import: one short transaction for each batch makes its tickets and deletes their rows.
 
-The event's row is held meanwhile, so that nobody else takes a place or a card of this event under way. Gates read that
+It locks the event's row, so that no other transaction takes a place or a card of this event in between. Gates read that
 row and never wait for it.
 """
 
@@ -12,93 +12,96 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.base.refusals import NotAllowedFromHere
-from gatepass.domain import changes
-from gatepass.domain.cards import SERIALS, written
+from gatepass.base.errors import NotAllowedFromHere
+from gatepass.domain import audit_log
+from gatepass.domain.cards import SERIALS, format_number
 from gatepass.domain.events import EventStatus, TicketCategory
-from gatepass.domain.imports.batch import Batch, next_batch, note_faults
+from gatepass.domain.imports.batch import Batch, next_batch, record_faults
 from gatepass.domain.imports.job import Fault, Import, ImportState, Made, made_id
-from gatepass.domain.imports.staging import TAKES_TICKETS
-from gatepass.domain.imports.wishes import Wish
+from gatepass.domain.imports.row_parser import ParsedRow
+from gatepass.domain.imports.upload import TAKES_TICKETS
 
-# A batch holds the event and its categories for a tenth of a second or so.
+# A batch locks the event and its categories for about 0.1 seconds.
 BATCH: Final = 1_000
 
 
 async def begin_applying(tx: Tx, organization_id: UUID, import_id: UUID, *, by: str, at: datetime) -> None:
-    """Have the tickets made of every row that was found good."""
+    """Begin to make tickets of all rows without a fault."""
     if not await tx.run(BEGIN, organization_id, import_id, at):
         raise NotAllowedFromHere("This import is not waiting to be applied.")
-    await changes.note(
+    await audit_log.record(
         tx, organization_id, "import", import_id, "applied", by=by, at=at,
         was=ImportState.CHECKED, becomes=ImportState.APPLYING,
     )  # fmt: skip
 
 
 async def apply_some(tx: Tx, job: Import, categories: list[TicketCategory], *, at: datetime) -> None:
-    """Make the next tickets, or note that all are made."""
+    """Make the tickets of the next batch, or end the import if none is left."""
     status = await tx.value(HOLD_EVENT, job.organization_id, job.event_id)
     batch = await next_batch(tx, job, categories, BATCH, again=False)
     if batch.reached is None:
         await tx.run(DONE, job.organization_id, job.id, at)
         return
     if EventStatus(status) not in TAKES_TICKETS:
-        batch.refuse(batch.wishes, Fault.EVENT_CLOSED)
+        batch.refuse(batch.parsed_rows, Fault.EVENT_CLOSED)
     await _take_places(tx, job, batch)
-    made_cards = await _make_cards(tx, job, [wish for wish in batch.wishes.values() if not wish.card_number], at)
+    made_cards = await _make_cards(
+        tx, job, [parsed for parsed in batch.parsed_rows.values() if not parsed.card_number], at
+    )
     await _make_tickets(tx, job, batch, at)
-    await note_faults(tx, job, batch)
+    await record_faults(tx, job, batch)
     newly_faulty = sum(batch.were[line] is None for line in batch.faults)
-    counts = (len(batch.wishes), made_cards, newly_faulty)
+    counts = (len(batch.parsed_rows), made_cards, newly_faulty)
     await tx.run(ADVANCE, job.organization_id, job.id, batch.reached, *counts, at)
 
 
 async def _take_places(tx: Tx, job: Import, batch: Batch) -> None:
-    """Once a category and batch. Who comes when none is left is refused."""
-    wanted = Counter(wish.category_id for wish in batch.wishes.values())
+    """Take the places of a batch, with one UPDATE. A row for which no place is left is refused."""
+    wanted = Counter(parsed.category_id for parsed in batch.parsed_rows.values())
     if not wanted:
         return
     rows = await tx.rows(HOLD_CATEGORIES, job.organization_id, job.event_id, list(wanted))
     left = Counter({row["id"]: row["places"] for row in rows})
-    for line, wish in list(batch.wishes.items()):
-        if left[wish.category_id] <= 0:
+    for line, parsed in list(batch.parsed_rows.items()):
+        if left[parsed.category_id] <= 0:
             batch.refuse([line], Fault.SOLD_OUT)
-        left[wish.category_id] -= 1
-    taken = Counter(wish.category_id for wish in batch.wishes.values())
+        left[parsed.category_id] -= 1
+    taken = Counter(parsed.category_id for parsed in batch.parsed_rows.values())
     await tx.run(TAKE_PLACES, job.organization_id, job.event_id, list(taken), list(taken.values()))
 
 
-async def _make_cards(tx: Tx, job: Import, wishes: Sequence[Wish], at: datetime) -> int:
-    """New cards with their holders. Two random numbers meet now and then; the later card draws another one."""
+async def _make_cards(tx: Tx, job: Import, parsed_rows: Sequence[ParsedRow], at: datetime) -> int:
+    """New cards with their holders. If a random number is taken, another one is drawn."""
     prefix = await tx.value(PREFIX, job.organization_id)
-    missing = {made_id(job.id, Made.CARD, wish.line): wish for wish in wishes}
+    missing = {made_id(job.id, Made.CARD, parsed.line): parsed for parsed in parsed_rows}
     while missing:
-        numbers = [written(prefix, secrets.randbelow(SERIALS)) for _ in missing]
+        numbers = [format_number(prefix, secrets.randbelow(SERIALS)) for _ in missing]
         made = await tx.rows(MAKE_CARDS, job.organization_id, list(missing), numbers, at)
-        missing = {id: wish for id, wish in missing.items() if id not in {row["id"] for row in made}}
-    named = [wish for wish in wishes if wish.name]
-    ids = [made_id(job.id, Made.CARD, wish.line) for wish in named]
+        missing = {id: parsed for id, parsed in missing.items() if id not in {row["id"] for row in made}}
+    named = [parsed for parsed in parsed_rows if parsed.name]
+    ids = [made_id(job.id, Made.CARD, parsed.line) for parsed in named]
     if named:
-        columns = ([wish.name for wish in named], [wish.email for wish in named])
+        columns = ([parsed.name for parsed in named], [parsed.email for parsed in named])
         await tx.run(MAKE_HOLDERS, job.organization_id, ids, *columns)
-    return len(wishes)
+    return len(parsed_rows)
 
 
 async def _make_tickets(tx: Tx, job: Import, batch: Batch, at: datetime) -> None:
-    wishes = list(batch.wishes.values())
-    if not wishes:
+    parsed_rows = list(batch.parsed_rows.values())
+    if not parsed_rows:
         return
-    ids = [made_id(job.id, Made.TICKET, wish.line) for wish in wishes]
+    ids = [made_id(job.id, Made.TICKET, parsed.line) for parsed in parsed_rows]
     cards = [
-        batch.cards[wish.card_number] if wish.card_number else made_id(job.id, Made.CARD, wish.line) for wish in wishes
+        batch.cards[parsed.card_number] if parsed.card_number else made_id(job.id, Made.CARD, parsed.line)
+        for parsed in parsed_rows
     ]
-    categories = [wish.category_id for wish in wishes]
+    categories = [parsed.category_id for parsed in parsed_rows]
     await tx.run(MAKE_TICKETS, job.organization_id, job.event_id, ids, categories, cards, at)
-    referred = [(wish.reference, id) for wish, id in zip(wishes, ids, strict=True) if wish.reference]
+    referred = [(parsed.reference, id) for parsed, id in zip(parsed_rows, ids, strict=True) if parsed.reference]
     if referred:
         references, of_tickets = zip(*referred, strict=True)
         await tx.run(REFER, job.organization_id, job.event_id, list(references), list(of_tickets))
-    await tx.run(GONE, job.organization_id, job.id, [wish.line for wish in wishes])
+    await tx.run(GONE, job.organization_id, job.id, [parsed.line for parsed in parsed_rows])
 
 
 BEGIN: Final = """
@@ -162,7 +165,7 @@ MAKE_TICKETS: Final = """
       FROM unnest($3::uuid[], $4::uuid[], $5::uuid[]) u (id, category_id, card_id)
 """
 
-# A reference whose ticket was cancelled may be used again.
+# The reference of a cancelled ticket may be used again.
 REFER: Final = """
     INSERT INTO ticket_reference (organization_id, event_id, reference, ticket_id)
     SELECT $1, $2, u.reference, u.ticket_id

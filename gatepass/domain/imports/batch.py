@@ -1,6 +1,7 @@
-"""Some rows of an import, read and looked up: what each of them asks for, or why it cannot be had."""
+"""A batch of rows of an import, parsed and looked up: for each row the ticket that it asks for, or its fault."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
@@ -9,18 +10,18 @@ from gatepass.base.database import Row, Tx
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.events import TicketCategory
 from gatepass.domain.imports.job import Fault, Import
-from gatepass.domain.imports.wishes import Reader, Wish
+from gatepass.domain.imports.row_parser import ParsedRow, RowParser
 
-# Found while the file came in; naming the columns otherwise does not mend them.
+# Found during the upload; naming the columns differently does not fix them.
 OF_THE_FILE: Final = frozenset({Fault.TOO_MANY_CELLS, Fault.UNREADABLE})
 
 
 @dataclass
 class Batch:
-    """`reached` is its last line; None when there was no row left."""
+    """`reached` is its last line; None if no row was left."""
 
     reached: int | None
-    wishes: dict[int, Wish] = field(default_factory=dict[int, Wish])
+    parsed_rows: dict[int, ParsedRow] = field(default_factory=dict[int, ParsedRow])
     faults: dict[int, Fault] = field(default_factory=dict[int, Fault])
     were: dict[int, str | None] = field(default_factory=dict[int, str | None])
     cards: dict[str, UUID] = field(default_factory=dict[str, UUID])
@@ -28,36 +29,36 @@ class Batch:
     def refuse(self, lines: Iterable[int], fault: Fault) -> None:
         for line in list(lines):
             self.faults[line] = fault
-            del self.wishes[line]
+            del self.parsed_rows[line]
 
 
 async def next_batch(tx: Tx, job: Import, categories: list[TicketCategory], size: int, *, again: bool) -> Batch:
-    """The next rows. Those that were found faulty are read `again` by a check, and passed over otherwise."""
+    """The next rows. With `again` (in a dry run) faulty rows are parsed again, otherwise they are skipped."""
     rows = await tx.rows(NEXT_ROWS, job.organization_id, job.id, job.reached, size, again)
     batch = Batch(rows[-1]["line"] if rows else None)
-    reader = Reader(job, categories)
-    for row in rows:
-        _read(row, reader, batch, again=again)
+    # In a thread: webhooks are sent from this event loop.
+    await asyncio.to_thread(_parse, rows, RowParser(job, categories), batch, again=again)
     await _look_up_cards(tx, job, batch)
     await _look_up_references(tx, job, batch)
     return batch
 
 
-def _read(row: Row, reader: Reader, batch: Batch, *, again: bool) -> None:
-    line, was = row["line"], row["fault"]
-    batch.were[line] = was
-    if was is not None and (not again or was in OF_THE_FILE):
-        batch.faults[line] = Fault(was)
-        return
-    read = reader.read(line, row["cells"])
-    if isinstance(read, Wish):
-        batch.wishes[line] = read
-    else:
-        batch.faults[line] = read
+def _parse(rows: Sequence[Row], parser: RowParser, batch: Batch, *, again: bool) -> None:
+    for row in rows:
+        line, was = row["line"], row["fault"]
+        batch.were[line] = was
+        if was is not None and (not again or was in OF_THE_FILE):
+            batch.faults[line] = Fault(was)
+            continue
+        parsed = parser.parse(line, row["cells"])
+        if isinstance(parsed, ParsedRow):
+            batch.parsed_rows[line] = parsed
+        else:
+            batch.faults[line] = parsed
 
 
 async def _look_up_cards(tx: Tx, job: Import, batch: Batch) -> None:
-    """Cards must be there, not revoked, and without a ticket for the event; each once among these rows."""
+    """A card must exist, not be revoked, hold no ticket for the event, and occur once in the batch."""
     of_number = _first_of(batch, "card_number", Fault.DUPLICATE_CARD)
     if not of_number:
         return
@@ -82,20 +83,20 @@ async def _look_up_references(tx: Tx, job: Import, batch: Batch) -> None:
 
 
 def _first_of(batch: Batch, name: str, fault: Fault) -> dict[str, int]:
-    """The line of each value; later lines with the same are refused."""
+    """The first line of each value; later lines with the same value are refused."""
     first: dict[str, int] = {}
-    for line, wish in list(batch.wishes.items()):
-        value = getattr(wish, name)
+    for line, parsed in list(batch.parsed_rows.items()):
+        value = getattr(parsed, name)
         if value is not None and first.setdefault(value, line) != line:
             batch.refuse([line], fault)
     return first
 
 
-async def note_faults(tx: Tx, job: Import, batch: Batch) -> None:
-    """Write down what has changed since the rows were last looked at."""
+async def record_faults(tx: Tx, job: Import, batch: Batch) -> None:
+    """Write the faults that have changed."""
     changed = {line: batch.faults.get(line) for line, was in batch.were.items() if was != batch.faults.get(line)}
     if changed:
-        await tx.run(NOTE_FAULTS, job.organization_id, job.id, list(changed), list(changed.values()))
+        await tx.run(RECORD_FAULTS, job.organization_id, job.id, list(changed), list(changed.values()))
 
 
 NEXT_ROWS: Final = """
@@ -130,7 +131,7 @@ TAKEN_REFERENCES: Final = """
        AND t.cancelled_at IS NULL
 """
 
-NOTE_FAULTS: Final = """
+RECORD_FAULTS: Final = """
     UPDATE import_row r
        SET fault = u.fault
       FROM unnest($3::integer[], $4::text[]) u (line, fault)

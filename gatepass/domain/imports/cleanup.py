@@ -1,21 +1,21 @@
-"""Sweeping up: what a file held about people is kept no longer than it is of use."""
+"""Clean-up: rows of a file, which may name people, are deleted as soon as nothing needs them."""
 
 from datetime import datetime, timedelta
 from typing import Final
 
 from gatepass.base.database import Tx
 
-# An upload that has not moved for so long has broken off.
+# An upload without progress for this long has been interrupted.
 BROKEN_OFF_AFTER: Final = timedelta(hours=1)
-# A file that nobody has gone on with.
+# A file is discarded after this long without progress.
 FORGOTTEN_AFTER: Final = timedelta(days=7)
-# Rows that could not be imported can be downloaded for so long.
+# Faulty rows can be downloaded for this long.
 FAULTY_ROWS_KEPT: Final = timedelta(days=30)
 BATCH: Final = 5_000
 
 
 async def sweep_some(tx: Tx, *, at: datetime) -> int:
-    """Remove some rows of one import that is over, in any organization; how many, 0 when there is nothing to do."""
+    """Delete a batch of rows of one ended import, in any organization; return how many, 0 if nothing is left."""
     await tx.run(GIVE_UP, at - BROKEN_OFF_AFTER, at - FORGOTTEN_AFTER, at)
     found = await tx.rows(NEXT, at - FAULTY_ROWS_KEPT)
     if not found:
@@ -30,7 +30,7 @@ async def sweep_some(tx: Tx, *, at: datetime) -> int:
 
 
 GIVE_UP: Final = """
-    -- every organization: upkeep gives up what was left, wherever it is
+    -- every organization: maintenance ends abandoned imports of all of them
     UPDATE import
        SET state = CASE state WHEN 'receiving' THEN 'refused' ELSE 'discarded' END,
            problem = CASE state WHEN 'receiving' THEN 'The upload broke off.' ELSE problem END,
@@ -39,9 +39,9 @@ GIVE_UP: Final = """
        AND (state = 'receiving' AND advanced_at < $1 OR state IN ('mapping', 'checked') AND advanced_at < $2)
 """
 
-# What may stand in a file once need not be known any longer when it is applied; rows that failed are kept for a while.
+# Keys that detect duplicates in a file are not needed once it is applied; faulty rows are kept for FAULTY_ROWS_KEPT.
 NEXT: Final = """
-    -- every organization: upkeep sweeps them all
+    -- every organization: maintenance cleans up after all of them
     SELECT i.organization_id, i.id, i.state IN ('refused', 'discarded') OR i.ended_at < $1 AS is_over
       FROM import i
      WHERE i.swept_at IS NULL

@@ -1,4 +1,4 @@
-"""Naming the columns: as the last time, or by what they are called."""
+"""Columns of a file: what each of them holds, guessed from its heading or remembered from the last file."""
 
 import re
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.base.refusals import InvalidRequest, NotAllowedFromHere
-from gatepass.domain import changes
+from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
+from gatepass.domain import audit_log
 from gatepass.domain.imports.job import Field, Import
 
-# Beginnings and words that columns are called by elsewhere, in the languages of those who asked first.
+# Headings of other systems, in the languages of the first organizations.
 KNOWN: Final[dict[Field, frozenset[str]]] = {
     Field.CARD_NUMBER: frozenset("card cardnumber cardno cardid cardnr kartennummer kaartnummer numerodecarte".split()),
     Field.NAME: frozenset("name fullname holder holdername attendee attendeename guest participant naam nom".split()),
@@ -25,7 +25,7 @@ NOT_A_LETTER: Final = re.compile(r"[\W_]+")
 
 
 def guess(header: Sequence[str]) -> list[str]:
-    """What each column seems to hold; each field once, an empty text for a column that is left out."""
+    """The field that each column seems to hold, each field once; an empty text for an unknown column."""
     guessed: list[str] = []
     for name in header:
         word = NOT_A_LETTER.sub("", name.casefold())
@@ -35,7 +35,7 @@ def guess(header: Sequence[str]) -> list[str]:
 
 
 async def remembered(tx: Tx, organization_id: UUID, job: Import) -> list[str] | None:
-    """How the columns of the last file with this header were named."""
+    """The columns as they were named for the last file with this header."""
     return await tx.value(REMEMBERED, organization_id, job.header, job.id)
 
 
@@ -49,17 +49,17 @@ async def name_columns(
     by: str,
     at: datetime,
 ) -> None:
-    """Say what each column holds, and have every row checked. It may be said again after the check."""
-    _require_sense(job, columns, category_id)
+    """Set what each column holds, and begin the dry run. It may be set again after the dry run."""
+    _require_valid(job, columns, category_id)
     if category_id is not None and not await tx.value(HAS_CATEGORY, organization_id, job.event_id, category_id):
         raise InvalidRequest("The event has no such category.", param="category_id")
     if not await tx.run(NAME, organization_id, job.id, list(columns), category_id, at):
         raise NotAllowedFromHere("The columns of this import can no longer be changed.")
     named = ", ".join(f"{name} = {field}" for name, field in zip(job.header, columns, strict=True) if field)
-    await changes.note(tx, organization_id, "import", job.id, "columns named", by=by, at=at, becomes=named[:2000])
+    await audit_log.record(tx, organization_id, "import", job.id, "columns named", by=by, at=at, becomes=named[:2000])
 
 
-def _require_sense(job: Import, columns: Sequence[str], category_id: UUID | None) -> None:
+def _require_valid(job: Import, columns: Sequence[str], category_id: UUID | None) -> None:
     named = [Field(field) for field in columns if field]
     if len(columns) != len(job.header):
         raise InvalidRequest("Every column needs an answer.", param="columns")

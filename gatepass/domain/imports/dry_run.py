@@ -1,4 +1,4 @@
-"""The dry run: every row is looked at as if it were imported, and nothing is made."""
+"""The dry run: every row is checked as if it were imported, and nothing is made."""
 
 import json
 from collections import Counter
@@ -7,15 +7,15 @@ from typing import Final
 
 from gatepass.base.database import Tx
 from gatepass.domain.events import TicketCategory
-from gatepass.domain.imports.batch import Batch, next_batch, note_faults
+from gatepass.domain.imports.batch import Batch, next_batch, record_faults
 from gatepass.domain.imports.job import Fault, Field, Import
 
-# A step of some hundred milliseconds.
+# A step of a few hundred milliseconds.
 BATCH: Final = 2_000
 
 
 async def check_some(tx: Tx, job: Import, categories: list[TicketCategory], *, at: datetime) -> None:
-    """Check the next rows, or note that all are."""
+    """Check the next batch, or mark the import as checked if none is left."""
     batch = await next_batch(tx, job, categories, BATCH, again=True)
     if batch.reached is None:
         await tx.run(CHECKED, job.organization_id, job.id, at)
@@ -23,27 +23,29 @@ async def check_some(tx: Tx, job: Import, categories: list[TicketCategory], *, a
     await _refuse_repeated(tx, job, batch, Field.CARD_NUMBER, Fault.DUPLICATE_CARD)
     await _refuse_repeated(tx, job, batch, Field.REFERENCE, Fault.DUPLICATE_REFERENCE)
     wanted = await _count_places(tx, job, batch, categories)
-    await note_faults(tx, job, batch)
+    await record_faults(tx, job, batch)
     await tx.run(ADVANCE, job.organization_id, job.id, batch.reached, len(batch.faults), json.dumps(wanted), at)
 
 
 async def _refuse_repeated(tx: Tx, job: Import, batch: Batch, kind: Field, fault: Fault) -> None:
-    """What may stand in the file once, and stood in an earlier batch."""
-    lines = {value: wish.line for wish in batch.wishes.values() if (value := getattr(wish, kind)) is not None}
+    """Refuse values that may occur once in a file and occurred in an earlier batch."""
+    lines = {
+        value: parsed.line for parsed in batch.parsed_rows.values() if (value := getattr(parsed, kind)) is not None
+    }
     if lines:
         new = await tx.rows(REMEMBER_KEYS, job.organization_id, job.id, job.round, kind, list(lines))
         batch.refuse([lines[value] for value in lines.keys() - {row["value"] for row in new}], fault)
 
 
 async def _count_places(tx: Tx, job: Import, batch: Batch, categories: list[TicketCategory]) -> dict[str, int]:
-    """How many places the rows up to here want; who comes when none is left is refused."""
+    """Count the places that the rows so far need. A row for which no place is left is refused."""
     wanted = Counter[str](json.loads(await tx.value(WANTED, job.organization_id, job.id)))
     left = {category.id: category.quantity_total - category.quantity_sold for category in categories}
-    for line, wish in list(batch.wishes.items()):
-        if wanted[str(wish.category_id)] >= left[wish.category_id]:
+    for line, parsed in list(batch.parsed_rows.items()):
+        if wanted[str(parsed.category_id)] >= left[parsed.category_id]:
             batch.refuse([line], Fault.SOLD_OUT)
         else:
-            wanted[str(wish.category_id)] += 1
+            wanted[str(parsed.category_id)] += 1
     return dict(wanted)
 
 

@@ -1,7 +1,7 @@
-"""An import: one file of tickets for one event, and how far it has come.
+"""An import: one file of tickets for one event, and its progress.
 
-It is a durable job. Each step (checking, applying, undoing) goes through the file in batches, and the row of the import
-remembers in the same transaction how far it came, so that whoever dies is followed by somebody who goes on.
+It is a durable job. Each step (checking, applying, undoing) goes through the file in batches. The transaction of each
+batch also stores the last line in the row of the import, so that after a crash another worker continues from there.
 """
 
 from dataclasses import dataclass
@@ -10,15 +10,17 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.errors import Refusal
 from gatepass.base.ids import id_of
-from gatepass.base.refusals import Refusal
 
-# What a file may be. More than these is two files.
+# The limits of a file. A larger one must be split.
 LARGEST_FILE: Final = 256 * 1024 * 1024
 MOST_ROWS: Final = 2_000_000
+# With the empty ones, of which a spreadsheet may write a million.
+MOST_LINES: Final = 2 * MOST_ROWS
 MOST_COLUMNS: Final = 50
 LONGEST_ROW: Final = 10 * 1024
-# Lines are counted in 32 bits of an id.
+# Ids have 32 bits for the line.
 LAST_LINE: Final = 2**32 - 1
 
 
@@ -40,7 +42,7 @@ class ImportState(StrEnum):
 
 
 class Field(StrEnum):
-    """What a column may hold."""
+    """The data that a column may hold."""
 
     CARD_NUMBER = "card_number"
     NAME = "name"
@@ -134,7 +136,7 @@ class Import:
 
     @property
     def share(self) -> float:
-        """How much of the present step is done, from 0 to 1."""
+        """The progress of the current step, from 0 to 1."""
         if not self.state.is_under_way:
             return 1.0
         return min(1.0, self.reached / self.last_line) if self.last_line else 0.0
@@ -142,6 +144,14 @@ class Import:
     @property
     def good(self) -> int:
         return self.row_count - self.faulty
+
+
+# Of `import`, in the order of the fields above.
+COLUMNS: Final = """
+           organization_id, id, event_id, file_name, state, problem, header, columns, category_id, round, row_count,
+           last_line, reached, faulty, tickets_made, cards_made, tickets_removed, tickets_kept, created_at, created_by,
+           ended_at
+"""
 
 
 class Made(StrEnum):
@@ -153,9 +163,9 @@ _KINDS: Final = {Made.TICKET: 0x81, Made.CARD: 0x82}
 
 
 def made_id(import_id: UUID, kind: Made, line: int) -> UUID:
-    """The id of what an import makes of a line. All of one kind lie together in its primary key, in the file's order.
+    """The id of the ticket or card that is made of a line. Ids of one kind are adjacent in the index, in file order.
 
-    So a step that is done again makes nothing twice, and taking an import back needs no list of what it made.
+    So a repeated step makes nothing twice, and undoing an import needs no list of what it made.
     """
     raw = import_id.bytes
     return id_of(raw[:8] + bytes([_KINDS[kind]]) + raw[9:12] + line.to_bytes(4, "big"))
@@ -166,6 +176,6 @@ def line_of(id: UUID) -> int:
 
 
 def first_and_last_maker(id: UUID) -> tuple[UUID, UUID]:
-    """Between these lies the id of the import that made this, if one did."""
+    """The range of ids that contains the import that made this ticket or card, if one did."""
     raw = id.bytes
     return id_of(raw[:8] + bytes(8)), id_of(raw[:8] + b"\xff" * 8)

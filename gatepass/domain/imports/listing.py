@@ -1,11 +1,11 @@
-"""Reading imports: one by its id, those of an event, and the rows that could not be imported."""
+"""Reading imports: one by its id, those of an event, and faulty rows."""
 
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.domain.imports.job import Fault, Import, ImportNotFound, first_and_last_maker
+from gatepass.domain.imports.job import COLUMNS, Fault, Import, ImportNotFound, first_and_last_maker
 
 LAST_ID: Final = UUID(int=2**128 - 1)
 
@@ -37,46 +37,37 @@ async def maker_of(tx: Tx, organization_id: UUID, made_id: UUID) -> Import | Non
 
 
 async def faulty_rows(tx: Tx, organization_id: UUID, import_id: UUID, *, after: int = 0, limit: int) -> list[FaultyRow]:
-    """Rows that could not be imported, in the file's order."""
+    """Faulty rows, in file order."""
     return await tx.all(FaultyRow, FAULTY, organization_id, import_id, after, limit)
 
 
 async def first_rows(tx: Tx, organization_id: UUID, import_id: UUID, *, limit: int) -> list[list[str]]:
-    """The first cells, to see what the columns hold."""
+    """The cells of the first rows, as a preview of the columns."""
     return [row["cells"] for row in await tx.rows(FIRST_ROWS, organization_id, import_id, limit)]
 
 
-FIND: Final = """
-    SELECT organization_id, id, event_id, file_name, state, problem, header, columns, category_id, round, row_count,
-           last_line, reached, faulty, tickets_made, cards_made, tickets_removed, tickets_kept, created_at, created_by,
-           ended_at
+FIND: Final = "SELECT " + COLUMNS + """
       FROM import
      WHERE organization_id = $1
        AND id = $2
-"""
+"""  # fmt: skip
 
-OF_EVENT: Final = """
-    SELECT organization_id, id, event_id, file_name, state, problem, header, columns, category_id, round, row_count,
-           last_line, reached, faulty, tickets_made, cards_made, tickets_removed, tickets_kept, created_at, created_by,
-           ended_at
+OF_EVENT: Final = "SELECT " + COLUMNS + """
       FROM import
      WHERE organization_id = $1
        AND event_id = $2
        AND id < $3
      ORDER BY id DESC
      LIMIT $4
-"""
+"""  # fmt: skip
 
-MAKER: Final = """
-    SELECT organization_id, id, event_id, file_name, state, problem, header, columns, category_id, round, row_count,
-           last_line, reached, faulty, tickets_made, cards_made, tickets_removed, tickets_kept, created_at, created_by,
-           ended_at
+MAKER: Final = "SELECT " + COLUMNS + """
       FROM import
      WHERE organization_id = $1
        AND id >= $2
        AND id <= $3
      LIMIT 1
-"""
+"""  # fmt: skip
 
 FAULTY: Final = """
     SELECT line, cells, fault

@@ -1,4 +1,4 @@
-"""What a row asks for, once its columns are named. Pure: it knows the event's categories and looks nothing up."""
+"""Parsing a row, once its columns are named. Pure: the event's categories are an argument, nothing is looked up."""
 
 import re
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from gatepass.domain.imports.job import Fault, Field, Import
 LONGEST_NAME: Final = 200
 LONGEST_EMAIL: Final = 320
 LONGEST_REFERENCE: Final = 100
-# Loose on purpose: whether an address works is found out by writing to it.
+# Loose on purpose: only a mail that is sent shows whether an address works.
 EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
 CARD_NUMBER: Final = re.compile(r"[A-Z]{2,6} \d{4} \d{4} \d{4}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A ticket that a row asks for. Without a card number a new card is made for it."""
+class ParsedRow:
+    """The ticket that a row asks for. Without a card number a new card is made for it."""
 
     line: int
     category_id: UUID
@@ -30,21 +30,21 @@ class Wish:
     reference: str | None
 
 
-class Reader:
-    """Reads the rows of one import."""
+class RowParser:
+    """Parses the rows of one import."""
 
     def __init__(self, job: Import, categories: Sequence[TicketCategory]) -> None:
         columns = list(job.columns or ())
-        self._places = {Field(name): place for place, name in enumerate(columns) if name}
-        # A category may be gone since the columns were named.
-        self._otherwise = next((category.id for category in categories if category.id == job.category_id), None)
+        self._indexes = {Field(name): index for index, name in enumerate(columns) if name}
+        # The category may have been removed after the columns were named.
+        self._default_category = next((category.id for category in categories if category.id == job.category_id), None)
         self._by_name: dict[str, list[UUID]] = {}
         self._by_tier: dict[str, list[UUID]] = {}
         for category in categories:
             self._by_name.setdefault(category.name.strip().casefold(), []).append(category.id)
             self._by_tier.setdefault(category.tier, []).append(category.id)
 
-    def read(self, line: int, cells: Sequence[str]) -> Wish | Fault:
+    def parse(self, line: int, cells: Sequence[str]) -> ParsedRow | Fault:
         name, email = self._cell(cells, Field.NAME), self._cell(cells, Field.EMAIL)
         number, reference = self._cell(cells, Field.CARD_NUMBER), self._cell(cells, Field.REFERENCE)
         if len(name) > LONGEST_NAME:
@@ -57,20 +57,20 @@ class Reader:
         if isinstance(category, Fault):
             return category
         if number:
-            number = cards.read(number)
+            number = cards.normalize_number(number)
             if not CARD_NUMBER.fullmatch(number) or not cards.has_good_check_digit(number):
                 return Fault.BAD_CARD_NUMBER
-        # A holder has a name; who gave an address alone is called by it.
+        # A holder must have a name; without one the e-mail address is used.
         name = name or email[:LONGEST_NAME]
-        return Wish(line, category, number or None, name or None, email or None, reference or None)
+        return ParsedRow(line, category, number or None, name or None, email or None, reference or None)
 
     def _cell(self, cells: Sequence[str], field: Field) -> str:
-        place = self._places.get(field)
-        return cells[place].strip() if place is not None and place < len(cells) else ""
+        index = self._indexes.get(field)
+        return cells[index].strip() if index is not None and index < len(cells) else ""
 
     def _category(self, text: str) -> UUID | Fault:
         if not text:
-            return self._otherwise or Fault.NO_CATEGORY
+            return self._default_category or Fault.NO_CATEGORY
         word = text.casefold()
         found = self._by_name.get(word) or self._by_tier.get(word, [])
         if len(found) > 1:

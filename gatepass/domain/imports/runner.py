@@ -1,23 +1,23 @@
-"""Taking imports further, one short transaction at a time, in whichever organization has waited longest."""
+"""Running imports: one short transaction at a time, for the import that has waited longest, of any organization."""
 
 from datetime import datetime
 from typing import Final
 
 from gatepass.base.database import Tx
 from gatepass.domain.events import TicketCategory
-from gatepass.domain.imports.applying import apply_some
-from gatepass.domain.imports.checking import check_some
-from gatepass.domain.imports.job import Import, ImportState
-from gatepass.domain.imports.undoing import undo_some
+from gatepass.domain.imports.apply import apply_some
+from gatepass.domain.imports.dry_run import check_some
+from gatepass.domain.imports.job import COLUMNS, Import, ImportState
+from gatepass.domain.imports.undo import undo_some
 
 
 async def next_under_way(tx: Tx) -> Import | None:
-    """The import that has waited longest, held until this transaction ends; None if there is nothing to do."""
+    """The import that has waited longest, locked until this transaction ends; None if there is none."""
     return await tx.one(Import, NEXT)
 
 
 async def advance(tx: Tx, job: Import, *, at: datetime) -> None:
-    """Take an import a step further."""
+    """Run one batch of an import."""
     if job.state is ImportState.UNDOING:
         await undo_some(tx, job, at=at)
         return
@@ -27,21 +27,19 @@ async def advance(tx: Tx, job: Import, *, at: datetime) -> None:
 
 
 async def put_off(tx: Tx, job: Import, *, at: datetime) -> None:
-    """A step failed for no reason that we foresaw: others come first, and this one is tried again."""
+    """After an unexpected error: run other imports first, and try this one again later."""
     await tx.run(PUT_OFF, job.organization_id, job.id, at)
 
 
 NEXT: Final = """
-    -- every organization: a worker serves them all
-    SELECT organization_id, id, event_id, file_name, state, problem, header, columns, category_id, round, row_count,
-           last_line, reached, faulty, tickets_made, cards_made, tickets_removed, tickets_kept, created_at, created_by,
-           ended_at
+    -- every organization: a worker serves all of them
+    SELECT """ + COLUMNS + """
       FROM import
      WHERE state IN ('checking', 'applying', 'undoing')
      ORDER BY advanced_at
      LIMIT 1
        FOR NO KEY UPDATE SKIP LOCKED
-"""
+"""  # fmt: skip
 
 CATEGORIES: Final = """
     SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold

@@ -1,7 +1,7 @@
-"""Taking an import back: its tickets and cards are removed, but for those that have been used since.
+"""Undoing an import: its tickets and cards are deleted, except those that have been used since.
 
-A ticket that was activated or cancelled stays, and so does its card, a card that has another ticket, and one that was
-suspended or revoked: somebody has seen them. Nobody is told of the others: they were never announced.
+A ticket that was activated or cancelled stays, with its card; so does a card with another ticket, and one that was
+suspended or revoked. The others are deleted without a message: an import emits none when it makes them.
 """
 
 from datetime import datetime
@@ -9,8 +9,8 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.base.refusals import NotAllowedFromHere
-from gatepass.domain import changes
+from gatepass.base.errors import NotAllowedFromHere
+from gatepass.domain import audit_log
 from gatepass.domain.imports.job import LAST_LINE, Import, ImportState, Made, line_of, made_id
 
 # A gate that scans one of these waits for the batch.
@@ -20,14 +20,14 @@ BATCH: Final = 500
 async def begin_undoing(tx: Tx, organization_id: UUID, import_id: UUID, *, by: str, at: datetime, reason: str) -> None:
     if not await tx.run(BEGIN, organization_id, import_id, at):
         raise NotAllowedFromHere("Only an import that is done can be undone.")
-    await changes.note(
+    await audit_log.record(
         tx, organization_id, "import", import_id, "undone", by=by, at=at,
         was=ImportState.DONE, becomes=ImportState.UNDOING, reason=reason,
     )  # fmt: skip
 
 
 async def undo_some(tx: Tx, job: Import, *, at: datetime) -> None:
-    """Remove the next tickets with the cards that were made for them, or note that all are gone."""
+    """Delete the next tickets and the cards that were made for them, or end the import if none is left."""
     after, last = made_id(job.id, Made.TICKET, job.reached), made_id(job.id, Made.TICKET, LAST_LINE)
     held = await tx.rows(HOLD, job.organization_id, after, last, BATCH)
     if not held:
@@ -50,7 +50,7 @@ BEGIN: Final = """
        AND state = 'done'
 """
 
-# Who is activated by a gate meanwhile is seen as such, because this waits for that gate.
+# This waits for a gate that is activating a ticket, and then reads it as activated.
 HOLD: Final = """
     SELECT id, activated_at, cancelled_at
       FROM ticket
@@ -82,7 +82,7 @@ REMOVE_TICKETS: Final = """
        AND c.id = g.category_id
 """
 
-# First held, then looked at: nobody can give these another ticket any more.
+# Locked before they are checked: no other transaction can then give them another ticket.
 HOLD_CARDS: Final = """
     SELECT id
       FROM card

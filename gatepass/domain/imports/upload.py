@@ -1,4 +1,4 @@
-"""Taking a file in: its rows are put aside as they come, some thousand a transaction, and are never all in memory."""
+"""Upload: rows are staged while the file arrives, a few thousand in a transaction, and are never all in memory."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import id_of, new_id
-from gatepass.base.refusals import NotAllowedFromHere
-from gatepass.domain import changes
+from gatepass.domain import audit_log
 from gatepass.domain.events import EventNotFound, EventStatus
+from gatepass.domain.imports.csv_reader import CsvRow
 from gatepass.domain.imports.job import FileRefused, ImportState
-from gatepass.domain.imports.reading import Row
 
 TAKES_TICKETS: Final = frozenset({EventStatus.DRAFT, EventStatus.PUBLISHED})
 
@@ -20,7 +20,7 @@ TAKES_TICKETS: Final = frozenset({EventStatus.DRAFT, EventStatus.PUBLISHED})
 async def begin(
     tx: Tx, organization_id: UUID, event_id: UUID, upload_key: UUID, file_name: str, *, by: str, at: datetime
 ) -> tuple[UUID, bool]:
-    """The import that this upload is, and whether it is new: one form makes one import, however often it is sent."""
+    """The id of the import of this upload, and whether it is new: a form that is sent twice makes one import."""
     status = await tx.value(EVENT_STATUS, organization_id, event_id)
     if status is None:
         raise EventNotFound
@@ -28,13 +28,13 @@ async def begin(
         raise NotAllowedFromHere(f"An event that is {status} takes no more tickets.")
     import_id = new_id()
     if await tx.run(BEGIN, organization_id, import_id, event_id, upload_key, file_name[:200] or "file.csv", at, by):
-        await changes.note(tx, organization_id, "import", import_id, "begun", by=by, at=at, becomes=file_name[:200])
+        await audit_log.record(tx, organization_id, "import", import_id, "begun", by=by, at=at, becomes=file_name[:200])
         return import_id, True
     return await tx.value(BY_UPLOAD_KEY, organization_id, upload_key), False
 
 
-async def stage(tx: Tx, organization_id: UUID, import_id: UUID, rows: Sequence[Row], *, at: datetime) -> None:
-    """Put rows aside as they came."""
+async def stage(tx: Tx, organization_id: UUID, import_id: UUID, rows: Sequence[CsvRow], *, at: datetime) -> None:
+    """Store rows as they are in the file."""
     await tx.copy(
         "import_row",
         ("organization_id", "import_id", "line", "cells", "fault"),
@@ -45,28 +45,28 @@ async def stage(tx: Tx, organization_id: UUID, import_id: UUID, rows: Sequence[R
 
 
 async def received(tx: Tx, organization_id: UUID, import_id: UUID, header: Sequence[str], *, at: datetime) -> None:
-    """The whole file is here; next its columns are named."""
+    """End the upload; next the columns are named."""
     if not await tx.run(RECEIVED, organization_id, import_id, list(header), header_key(header), at):
         raise FileRefused("The import was given up meanwhile.")
 
 
 async def refuse(tx: Tx, organization_id: UUID, import_id: UUID, problem: str, *, at: datetime) -> None:
-    """The file is not to be had. What was put aside is swept away later."""
+    """End the upload of a file that cannot be imported. Its rows are deleted later."""
     await tx.run(REFUSE, organization_id, import_id, problem, at)
 
 
 async def discard(tx: Tx, organization_id: UUID, import_id: UUID, *, by: str, at: datetime) -> None:
-    """Give an import up before anything was made of it."""
+    """Discard an import that has made nothing yet."""
     was = await tx.value(DISCARD, organization_id, import_id, at)
     if was is None:
         raise NotAllowedFromHere("Only an import that has made nothing yet can be given up.")
-    await changes.note(
+    await audit_log.record(
         tx, organization_id, "import", import_id, "discarded", by=by, at=at, becomes=ImportState.DISCARDED
     )
 
 
 def header_key(header: Sequence[str]) -> UUID:
-    """Files with the same column names have the same one."""
+    """The same for all files with the same column names."""
     return id_of(hashlib.sha256("\0".join(name.casefold() for name in header).encode()).digest()[:16])
 
 

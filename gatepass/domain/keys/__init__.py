@@ -1,7 +1,16 @@
-"""Keys: who may call, and for what."""
+"""API keys: authentication and scopes of the callers."""
 
-from gatepass.domain.keys.authentication import Address, DeadKey, authenticate, require_address, shown_key
-from gatepass.domain.keys.issuing import IssuedKey, KeyNotFound, issue, mark_used, rename, revoke
+from gatepass.domain.keys.authentication import (
+    Address,
+    DeadKey,
+    KeyRow,
+    admit,
+    authenticate,
+    bearer_key,
+    find_all,
+    require_address,
+)
+from gatepass.domain.keys.issuance import IssuedKey, KeyNotFound, issue, mark_used, rename, revoke
 from gatepass.domain.keys.key import (
     RATES,
     Caller,
@@ -9,49 +18,64 @@ from gatepass.domain.keys.key import (
     InvalidKey,
     Mode,
     Scope,
+    WrongCell,
     is_well_formed,
     make_key,
     mode_of,
 )
-from gatepass.domain.keys.listing import Key, KeyName, KeyStatus, Shown, find_key, keys_of, names_of
-from gatepass.domain.keys.opening import OPENS, PRESETS, PURPOSES, Opened, Preset, opened_by
-from gatepass.domain.keys.rolling import DURATIONS, Overlap, roll
+from gatepass.domain.keys.listing import Key, KeyFilter, KeyName, KeyStatus, find_key, keys_made_by, keys_of, names_of
+from gatepass.domain.keys.rotation import DURATIONS, Overlap, rotate
+from gatepass.domain.keys.scopes import (
+    PRESETS,
+    PURPOSES,
+    SCOPE_ENDPOINTS,
+    ApiEndpoint,
+    Preset,
+    endpoints_for,
+    needs_owner,
+)
 
 __all__ = [
     "DURATIONS",
-    "OPENS",
     "PRESETS",
     "PURPOSES",
     "RATES",
+    "SCOPE_ENDPOINTS",
     "Address",
+    "ApiEndpoint",
     "Caller",
     "DeadKey",
     "InsufficientScope",
     "InvalidKey",
     "IssuedKey",
     "Key",
+    "KeyFilter",
     "KeyName",
     "KeyNotFound",
+    "KeyRow",
     "KeyStatus",
     "Mode",
-    "Opened",
     "Overlap",
     "Preset",
     "Scope",
-    "Shown",
+    "WrongCell",
+    "admit",
     "authenticate",
+    "bearer_key",
+    "endpoints_for",
+    "find_all",
     "find_key",
     "is_well_formed",
     "issue",
+    "keys_made_by",
     "keys_of",
     "make_key",
     "mark_used",
     "mode_of",
     "names_of",
-    "opened_by",
+    "needs_owner",
     "rename",
     "require_address",
     "revoke",
-    "roll",
-    "shown_key",
+    "rotate",
 ]

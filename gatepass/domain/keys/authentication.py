@@ -1,18 +1,19 @@
 """Authentication: from an Authorization header to a Caller, or a refusal.
 
-Every call asks the database, so that a revoked key is refused by the very next request to any process.
+It reads the database, so that a revoked key is refused from the next request on, by every process.
 """
 
 import re
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from ipaddress import IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 from typing import Final
 from uuid import UUID
 
-from gatepass.base.address import Address
+from gatepass.base.client_ip import Address, is_within
 from gatepass.base.database import Tx
-from gatepass.domain.keys.key import Caller, InvalidKey, Mode, digest, is_well_formed, mode_of
+from gatepass.domain.keys.key import Caller, InvalidKey, Mode, WrongCell, cell_of, digest, is_well_formed, mode_of
 
 BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] (\S+)")
 
@@ -20,52 +21,58 @@ BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] (\S+)")
 class DeadKey(InvalidKey):
     """The API key is missing, invalid or revoked."""
 
-    def __init__(self, caller: Caller) -> None:
-        super().__init__()
+    def __init__(self, caller: Caller, reason: str) -> None:
+        super().__init__(reason)
         self.caller = caller
 
 
-def shown_key(authorization: str | None) -> str:
-    """The key in the header. What cannot be a key is refused here, without a query."""
+def bearer_key(authorization: str | None, cells: Container[str]) -> str:
+    """The key in the header. Text that cannot be a key of these cells is refused here, without a query."""
     found = BEARER.fullmatch(authorization or "")
     if found is None or not is_well_formed(found[1]):
-        raise InvalidKey
+        raise InvalidKey("malformed" if authorization else "missing")
+    if cell_of(found[1]) not in cells:
+        raise WrongCell(cell_of(found[1]))
     return found[1]
 
 
 async def authenticate(tx: Tx, key: str, address: Address | None, *, at: datetime) -> Caller:
-    """Who this key belongs to. A key that we know but no longer take raises DeadKey, which says whose it was."""
-    row = await tx.one(_KeyRow, BY_HASH, digest(key))
-    if row is None or row.mode is not mode_of(key):
+    """The caller with this key. A known key that was revoked or has expired raises DeadKey, which has the caller."""
+    (found,) = await find_all(tx, [key])
+    return admit(found, address, at=at)
+
+
+async def find_all(tx: Tx, keys: Sequence[str]) -> list["KeyRow | None"]:
+    """These keys as the database has them, in this order; None for a key that it does not have."""
+    hashes = [digest(key) for key in keys]
+    rows = {row.hash: row for row in await tx.all(KeyRow, BY_HASHES, hashes)}
+    found = [rows.get(hash) for hash in hashes]
+    return [row if row and row.mode is mode_of(key) else None for row, key in zip(found, keys, strict=True)]
+
+
+def admit(row: "KeyRow | None", address: Address | None, *, at: datetime) -> Caller:
+    """The caller with this key, if it is valid now and from this address."""
+    if row is None:
         raise InvalidKey
-    caller = Caller(
-        row.organization_id,
-        row.id,
-        row.mode,
-        frozenset(row.scopes),
-        row.rate_per_second,
-        row.burst,
-        tuple(row.allowed_networks or ()),
-    )
-    if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= at):
-        raise DeadKey(caller)
+    caller = row.caller()
+    if row.revoked_at is not None:
+        raise DeadKey(caller, "revoked")
+    if row.expires_at is not None and row.expires_at <= at:
+        raise DeadKey(caller, "expired")
     require_address(caller, address)
     return caller
 
 
 def require_address(caller: Caller, address: Address | None) -> None:
-    if caller.allowed_networks and not _within(address, caller.allowed_networks):
-        raise DeadKey(caller)
-
-
-def _within(address: Address | None, networks: tuple[IPv4Network | IPv6Network, ...]) -> bool:
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    return address is not None and any(address in network for network in networks)
+    if caller.allowed_networks and not is_within(address, caller.allowed_networks):
+        raise DeadKey(caller, "address")
 
 
 @dataclass(frozen=True, slots=True)
-class _KeyRow:
+class KeyRow:
+    """A key as the database has it."""
+
+    hash: bytes
     organization_id: UUID
     id: UUID
     mode: Mode
@@ -76,10 +83,21 @@ class _KeyRow:
     expires_at: datetime | None
     revoked_at: datetime | None
 
+    def caller(self) -> Caller:
+        return Caller(
+            self.organization_id,
+            self.id,
+            self.mode,
+            frozenset(self.scopes),
+            self.rate_per_second,
+            self.burst,
+            tuple(self.allowed_networks or ()),
+        )
 
-BY_HASH: Final = """
-    -- every organization: the key is what tells us which one
-    SELECT organization_id, id, mode, scopes, rate_per_second, burst, allowed_networks, expires_at, revoked_at
+
+BY_HASHES: Final = """
+    -- every organization: the key determines which one
+    SELECT hash, organization_id, id, mode, scopes, rate_per_second, burst, allowed_networks, expires_at, revoked_at
       FROM api_key
-     WHERE hash = $1
+     WHERE hash = ANY ($1)
 """

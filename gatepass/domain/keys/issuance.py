@@ -1,4 +1,4 @@
-"""Issuing, renaming and revoking keys. A key is shown once, when it is made; we keep its hash."""
+"""Issuing, renaming and revoking keys. A key is shown once, when it is issued; only its hash is stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,15 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
 from gatepass.base.ids import new_id
-from gatepass.base.refusals import Refusal
-from gatepass.domain import changes
+from gatepass.domain import audit_log, security_log
 from gatepass.domain.keys.authentication import Address
 from gatepass.domain.keys.key import Mode, Scope, digest, make_key
+from gatepass.domain.keys.scopes import needs_owner
+from gatepass.domain.staff import MAY, NotPermitted, Permission, Role, role_now
+
+OWNER_NEEDED: Final = "Only an owner makes or rolls a live key with the scope admin. Ask one, or leave admin out."
 
 
 class KeyNotFound(Refusal):
@@ -42,8 +46,14 @@ async def issue(
     rate_per_second: int | None = None,
     burst: int | None = None,
 ) -> IssuedKey:
+    """Make a key. If a person makes it, their role of this moment counts, whatever the page has seen."""
     key = IssuedKey(new_id(), make_key(mode, cell))
     granted = sorted(set(scopes))
+    role = await role_now(tx, organization_id, Role.OWNER, by=by)
+    if Permission.KEYS_WRITE not in MAY[role]:
+        raise NotPermitted(f"Your role, {role.spoken}, may not {Permission.KEYS_WRITE}.")
+    if needs_owner(mode, granted) and role is not Role.OWNER:
+        raise NotPermitted(OWNER_NEEDED, param="scopes")
     await tx.run(
         ISSUE,
         organization_id,
@@ -60,32 +70,32 @@ async def issue(
         by,
         expires_at,
     )
-    await changes.note(
-        tx, organization_id, "key", key.id, "issued", by=by, at=at, becomes=f"{mode} {' '.join(granted)}"
+    await security_log.record(
+        tx, [organization_id], "key", key.id, "issued", by=by, at=at, becomes=f"{mode} {' '.join(granted)}"
     )
     return key
 
 
 async def rename(tx: Tx, organization_id: UUID, mode: Mode, key_id: UUID, name: str, *, by: str, at: datetime) -> None:
-    """Call a key something else. What it opens stays as it is."""
+    """Change the name of a key. Its scopes stay as they are."""
     was = await tx.value(LOCK_NAME, organization_id, mode, key_id)
     if was is None:
         raise KeyNotFound
     if was != name:
         await tx.run(RENAME, organization_id, key_id, name)
-        await changes.note(tx, organization_id, "key", key_id, "renamed", by=by, at=at, was=was, becomes=name)
+        await audit_log.record(tx, organization_id, "key", key_id, "renamed", by=by, at=at, was=was, becomes=name)
 
 
 async def revoke(tx: Tx, organization_id: UUID, key_id: UUID, *, by: str, at: datetime) -> None:
-    """End a key at once, for every process. Revoking a revoked key changes nothing."""
+    """Revoke a key at once, for every process. Revoking it again changes nothing."""
     if await tx.run(REVOKE, organization_id, key_id, at, by):
-        await changes.note(tx, organization_id, "key", key_id, "revoked", by=by, at=at)
+        await security_log.record(tx, [organization_id], "key", key_id, "revoked", by=by, at=at)
     elif not await tx.value(EXISTS, organization_id, key_id):
         raise KeyNotFound
 
 
 async def mark_used(tx: Tx, used: Mapping[tuple[UUID, UUID], tuple[datetime, Address | None]]) -> None:
-    """Remember when and from where keys were last used. A key that somebody holds is passed over."""
+    """Store when and from where keys were last used. A key whose row is locked is skipped."""
     await tx.run(
         MARK_USED,
         [organization_id for organization_id, _ in used],

@@ -1,7 +1,7 @@
-"""An API key: what it looks like, what it may do.
+"""An API key: its format and its scopes.
 
-`svc_live_` or `svc_test_`, the cell's letter, 30 random base62 characters, and 6 of CRC-32 over what
-stands before: a mistyped key is refused without a query, and a secret scanner can be sure.
+`svc_live_` or `svc_test_`, the cell's letter, 30 random base62 characters, and their CRC-32 in 6 characters:
+a mistyped key is refused without a query, and a secret scanner makes no mistake.
 """
 
 import hashlib
@@ -14,8 +14,8 @@ from typing import Final
 from uuid import UUID
 from zlib import crc32
 
-from gatepass.base.refusals import Refusal
-from gatepass.base.wire_name import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
+from gatepass.base.errors import Refusal
+from gatepass.base.wire_constants import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
 
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 RANDOM_CHARACTERS: Final = 30
@@ -38,7 +38,7 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
-# Calls a second and burst, unless the operator grants a key its own.
+# Calls per second and burst, unless the operator grants a key its own.
 RATES: Final[dict[Mode, tuple[int, int]]] = {Mode.LIVE: (100, 200), Mode.SANDBOX: (25, 50)}
 
 
@@ -46,6 +46,18 @@ class InvalidKey(Refusal):
     """The API key is missing, invalid or revoked."""
 
     code = "invalid_key"
+
+    def __init__(self, reason: str = "unknown", sentence: str | None = None) -> None:
+        """The reason is for our log: the caller learns nothing about keys that exist."""
+        super().__init__(sentence)
+        self.reason = reason
+
+
+class WrongCell(InvalidKey):
+    """This API key belongs to another cell."""
+
+    def __init__(self, cell: str) -> None:
+        super().__init__("cell", f"This API key belongs to cell {cell}, and the call has reached another cell.")
 
 
 class InsufficientScope(Refusal):
@@ -56,7 +68,7 @@ class InsufficientScope(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is calling: a key that was found good."""
+    """An authenticated API key."""
 
     organization_id: UUID
     key_id: UUID
@@ -79,7 +91,7 @@ def make_key(mode: Mode, cell: str) -> str:
 
 
 def is_well_formed(text: str) -> bool:
-    """Whether this can be a key at all: shape and checksum, no query."""
+    """Whether this can be a key: its shape and its checksum, without a query."""
     return PATTERN.fullmatch(text) is not None and _check(text[:-CHECK_CHARACTERS]) == text[-CHECK_CHARACTERS:]
 
 
@@ -87,8 +99,13 @@ def mode_of(key: str) -> Mode:
     return Mode.LIVE if key.startswith(LIVE_KEY_PREFIX) else Mode.SANDBOX
 
 
+def cell_of(key: str) -> str:
+    """The letter of the cell that made this well-formed key. Both prefixes are of one length."""
+    return key[len(LIVE_KEY_PREFIX)]
+
+
 def digest(key: str) -> bytes:
-    """What is stored instead of the key. 179 random bits need no slow hash."""
+    """The hash that is stored instead of the key. 179 random bits need no slow hash."""
     return hashlib.sha256(key.encode()).digest()
 
 

@@ -1,4 +1,4 @@
-"""Keys as their organization sees them: all but the key itself."""
+"""Keys as their organization sees them: everything but the key itself."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,17 +10,19 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.paging import END, Place
-from gatepass.base.wire_name import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
+from gatepass.base.wire_constants import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
 from gatepass.domain.keys.authentication import Address
-from gatepass.domain.keys.issuing import KeyNotFound
+from gatepass.domain.keys.issuance import KeyNotFound
 from gatepass.domain.keys.key import RATES, Mode
 
-# A key that ends within this time is called expiring: long enough to roll it in working hours.
+# A key that expires within this time has the status `expiring`: long enough to rotate it in working hours.
 SOON: Final = timedelta(days=7)
-# A key that nobody used for so long is probably one that nobody needs.
+# A key that was not used for this long is probably not needed.
 UNUSED: Final = timedelta(days=90)
-# A page with a filter looks through so many and no more, however rare what it asks for is.
+# A page with a filter reads at most this many keys, however few of them match.
 LOOKED_THROUGH: Final = 5_000
+# More than a person makes; the rest comes when these are revoked.
+MOST_MADE_BY: Final = 200
 
 
 class KeyStatus(StrEnum):
@@ -30,7 +32,7 @@ class KeyStatus(StrEnum):
     REVOKED = "revoked"
 
 
-class Shown(StrEnum):
+class KeyFilter(StrEnum):
     """Which keys a list shows."""
 
     USABLE = "usable"
@@ -59,7 +61,7 @@ class Key:
 
     @property
     def masked(self) -> str:
-        """What may be shown of the key, to tell it from others."""
+        """The part of the key that may be shown, to tell keys apart."""
         return f"{LIVE_KEY_PREFIX if self.mode is Mode.LIVE else SANDBOX_KEY_PREFIX}…{self.last_four}"
 
     @property
@@ -94,18 +96,18 @@ async def keys_of(
     organization_id: UUID,
     mode: Mode,
     *,
-    shown: Shown = Shown.ALL,
+    shown: KeyFilter = KeyFilter.ALL,
     at: datetime,
     after: Place | None = None,
     limit: int,
 ) -> tuple[list[Key], Place | None]:
-    """Keys, newest first, and where the next page begins. With a filter a page may be short, and not the last."""
+    """Keys, newest first, and where the next page begins. With a filter a page may be short and not the last."""
     place = after or END
     here = (organization_id, mode, place.at, place.id)
     found = await tx.all(Key, PAGE, *here, shown, at, at - UNUSED, LOOKED_THROUGH, limit + 1)
     if len(found) > limit:
         return found[:limit], Place(found[limit - 1].created_at, found[limit - 1].id)
-    if shown is Shown.ALL:
+    if shown is KeyFilter.ALL:
         return found, None
     return found, await tx.one(Place, LAST_LOOKED_AT, *here, LOOKED_THROUGH - 1)
 
@@ -118,15 +120,20 @@ async def find_key(tx: Tx, organization_id: UUID, mode: Mode, key_id: UUID) -> K
 
 
 async def lock_key(tx: Tx, organization_id: UUID, mode: Mode, key_id: UUID) -> Key:
-    """The key, which nobody else changes until this transaction ends. Calls with it do not wait."""
+    """The key, locked against changes until this transaction ends. API calls with it do not wait."""
     found = await tx.one(Key, LOCK, organization_id, mode, key_id)
     if found is None:
         raise KeyNotFound
     return found
 
 
+async def keys_made_by(tx: Tx, organization_id: UUID, person_id: UUID, *, at: datetime) -> list[Key]:
+    """The keys that this person made, in either mode, and that still work: the newest first."""
+    return await tx.all(Key, MADE_BY, organization_id, f"person {person_id}", at, MOST_MADE_BY)
+
+
 async def names_of(tx: Tx, organization_id: UUID, key_ids: Iterable[UUID]) -> dict[UUID, KeyName]:
-    """What these keys are called, in either mode."""
+    """The names of these keys, in either mode."""
     found = await tx.all(KeyName, NAMES, organization_id, list(set(key_ids)))
     return {key.id: key for key in found}
 
@@ -180,6 +187,18 @@ LOCK: Final = """
        AND mode = $2
        AND id = $3
        FOR NO KEY UPDATE
+"""
+
+MADE_BY: Final = """
+    SELECT id, mode, name, last_four, scopes, allowed_networks, rate_per_second, burst, created_at, created_by,
+           expires_at, revoked_at, revoked_by, last_used_at, last_used_from
+      FROM api_key
+     WHERE organization_id = $1
+       AND created_by = $2
+       AND revoked_at IS NULL
+       AND (expires_at IS NULL OR expires_at > $3)
+     ORDER BY created_at DESC, id DESC
+     LIMIT $4
 """
 
 NAMES: Final = """

@@ -1,4 +1,4 @@
-"""Rolling a key: a new one like it, and for a while both are good, so that nothing stops while it is exchanged."""
+"""Rotating a key: a new key like it is issued, and both are valid for a while, so that callers can switch."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -7,15 +7,15 @@ from uuid import UUID
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
-from gatepass.base.refusals import NotAllowedFromHere
-from gatepass.domain import changes
-from gatepass.domain.keys.issuing import IssuedKey, issue
+from gatepass.base.errors import NotAllowedFromHere
+from gatepass.domain import security_log
+from gatepass.domain.keys.issuance import IssuedKey, issue
 from gatepass.domain.keys.key import Mode, Scope
 from gatepass.domain.keys.listing import lock_key
 
 
 class Overlap(StrEnum):
-    """How long the old key stays good."""
+    """How long the old key stays valid."""
 
     NONE = "now"
     HOUR = "1h"
@@ -31,7 +31,7 @@ DURATIONS: Final[dict[Overlap, timedelta]] = {
 }
 
 
-async def roll(
+async def rotate(
     tx: Tx,
     organization_id: UUID,
     mode: Mode,
@@ -43,7 +43,7 @@ async def roll(
     by: str,
     at: datetime,
 ) -> IssuedKey:
-    """A new key with the name, scopes, networks and rate of this one, which ends when the overlap does."""
+    """Issue a key with the name, scopes, networks and rate of this one, which expires when the overlap ends."""
     old = await lock_key(tx, organization_id, mode, key_id)
     if not old.is_usable(at):
         raise NotAllowedFromHere("A key that has ended cannot be rolled. Make a new one.")
@@ -66,7 +66,7 @@ async def roll(
     await tx.run(END, organization_id, key_id, ends)
     was = "no expiry" if old.expires_at is None else f"expires {rfc3339(old.expires_at)}"
     becomes = f"expires {rfc3339(ends)}, replaced by {new.id}"
-    await changes.note(tx, organization_id, "key", key_id, "rolled", by=by, at=at, was=was, becomes=becomes)
+    await security_log.record(tx, [organization_id], "key", key_id, "rolled", by=by, at=at, was=was, becomes=becomes)
     return new
 
 

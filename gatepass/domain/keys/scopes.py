@@ -1,15 +1,15 @@
-"""What a scope opens. The public routes say the same; a test compares the two."""
+"""The API endpoints that each scope allows. A test compares them with the public routes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gatepass.domain.keys.key import Scope
+from gatepass.domain.keys.key import Mode, Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """An endpoint that a scope opens."""
+class ApiEndpoint:
+    """An endpoint of the public API."""
 
     method: str
     path: str
@@ -18,38 +18,38 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Scopes that go together, and what for."""
+    """Scopes that go together for a purpose."""
 
     name: str
     purpose: str
     scopes: frozenset[Scope]
 
 
-OPENS: Final[Mapping[Scope, tuple[Opened, ...]]] = {
+SCOPE_ENDPOINTS: Final[Mapping[Scope, tuple[ApiEndpoint, ...]]] = {
     Scope.EVENTS_READ: (
-        Opened("GET", "/events", "List events"),
-        Opened("GET", "/events/{id}", "Retrieve an event"),
+        ApiEndpoint("GET", "/events", "List events"),
+        ApiEndpoint("GET", "/events/{id}", "Retrieve an event"),
     ),
     Scope.CARDS_VERIFY: (
-        Opened("GET", "/card/verify", "Verify a card"),
-        Opened("GET", "/card/keys", "List card keys"),
+        ApiEndpoint("GET", "/card/verify", "Verify a card"),
+        ApiEndpoint("GET", "/card/keys", "List card keys"),
     ),
-    Scope.TICKETS_ACTIVATE: (Opened("POST", "/scan", "Scan a card"),),
+    Scope.TICKETS_ACTIVATE: (ApiEndpoint("POST", "/scan", "Scan a card"),),
     Scope.WEBHOOKS_READ: (
-        Opened("GET", "/webhooks", "List webhooks"),
-        Opened("GET", "/webhooks/{id}", "Retrieve a webhook"),
-        Opened("GET", "/webhooks/{id}/deliveries", "List deliveries"),
-        Opened("GET", "/webhooks/{id}/deliveries/{delivery_id}", "Retrieve a delivery"),
-        Opened("GET", "/webhooks/{id}/replay", "List replays"),
-        Opened("GET", "/webhook-events", "List messages"),
+        ApiEndpoint("GET", "/webhooks", "List webhooks"),
+        ApiEndpoint("GET", "/webhooks/{id}", "Retrieve a webhook"),
+        ApiEndpoint("GET", "/webhooks/{id}/deliveries", "List deliveries"),
+        ApiEndpoint("GET", "/webhooks/{id}/deliveries/{delivery_id}", "Retrieve a delivery"),
+        ApiEndpoint("GET", "/webhooks/{id}/replay", "List replays"),
+        ApiEndpoint("GET", "/webhook-events", "List messages"),
     ),
     Scope.ADMIN: (
-        Opened("POST", "/webhooks", "Create a webhook"),
-        Opened("PATCH", "/webhooks/{id}", "Update a webhook"),
-        Opened("DELETE", "/webhooks/{id}", "Delete a webhook"),
-        Opened("POST", "/webhooks/{id}/test", "Test a webhook"),
-        Opened("POST", "/webhooks/{id}/rotate-secret", "Rotate a webhook's secret"),
-        Opened("POST", "/webhooks/{id}/replay", "Replay deliveries"),
+        ApiEndpoint("POST", "/webhooks", "Create a webhook"),
+        ApiEndpoint("PATCH", "/webhooks/{id}", "Update a webhook"),
+        ApiEndpoint("DELETE", "/webhooks/{id}", "Delete a webhook"),
+        ApiEndpoint("POST", "/webhooks/{id}/test", "Test a webhook"),
+        ApiEndpoint("POST", "/webhooks/{id}/rotate-secret", "Rotate a webhook's secret"),
+        ApiEndpoint("POST", "/webhooks/{id}/replay", "Replay deliveries"),
     ),
 }
 
@@ -61,7 +61,7 @@ PURPOSES: Final[Mapping[Scope, str]] = {
     Scope.ADMIN: "Change webhook endpoints. It also opens everything that the other scopes open.",
 }
 
-# The least that each job needs. None has `admin`: whoever needs it should have to say so.
+# The least that each job needs. None has `admin`: it must be chosen by hand.
 PRESETS: Final[Mapping[str, Preset]] = {
     "gate": Preset(
         "Gate",
@@ -81,9 +81,14 @@ PRESETS: Final[Mapping[str, Preset]] = {
 }
 
 
-def opened_by(scopes: Iterable[str]) -> list[Opened]:
+def needs_owner(mode: Mode, scopes: Iterable[str]) -> bool:
+    """Whether only an owner may make such a key: it changes where the messages of real guests go."""
+    return mode is Mode.LIVE and Scope.ADMIN in set(scopes)
+
+
+def endpoints_for(scopes: Iterable[str]) -> list[ApiEndpoint]:
     """Every endpoint that a key with these scopes may call; `admin` implies every other scope."""
     granted = set(scopes)
     if Scope.ADMIN in granted:
         granted = set(Scope)
-    return [opened for scope, endpoints in OPENS.items() if scope in granted for opened in endpoints]
+    return [endpoint for scope, endpoints in SCOPE_ENDPOINTS.items() if scope in granted for endpoint in endpoints]

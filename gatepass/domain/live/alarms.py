@@ -1,20 +1,20 @@
-"""What somebody at the door should look at: a category that fills up, scans that have stopped, scanners gone silent."""
+"""Alarms for the staff of an event: a category fills up, scans have stopped, a scanner is silent."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from gatepass.domain.door.counting import ON_DUTY
-from gatepass.domain.door.tally import Minute, Scanner, Tally
 from gatepass.domain.events import Event, EventStatus
+from gatepass.domain.live.full_count import ON_DUTY
+from gatepass.domain.live.totals import Minute, Scanner, Totals
 
 NEARLY_FULL: Final = 0.9
 SILENT_AFTER: Final = timedelta(minutes=5)
 MOST_SILENT: Final = 50
 # Doors open before the event starts.
 DOORS_OPEN_BEFORE: Final = timedelta(hours=4)
-# Nobody for two whole minutes, after a quarter of an hour in which people came.
+# An alarm: no scan for 2 whole minutes, after 15 minutes with 15 scans or more.
 STILL_MINUTES: Final = 2
 BUSY_MINUTES: Final = 15
 BUSY_SCANS: Final = 15
@@ -39,22 +39,22 @@ class SilentScanner:
     silent_for: timedelta
 
 
-def alarms(event: Event, tally: Tally, now: datetime) -> list[Alarm]:
-    """The gravest first."""
-    found = [*_status(tally), *_stopped(event, tally, now), *_capacity(tally)]
+def alarms(event: Event, totals: Totals, now: datetime) -> list[Alarm]:
+    """The most serious first."""
+    found = [*_status(totals), *_stopped(event, totals, now), *_capacity(totals)]
     return sorted(found, key=lambda one: one.kind is AlarmKind.NEARLY_FULL)
 
 
-def _status(tally: Tally) -> list[Alarm]:
-    if tally.status is None or tally.status == EventStatus.PUBLISHED:
+def _status(totals: Totals) -> list[Alarm]:
+    if totals.status is None or totals.status == EventStatus.PUBLISHED:
         return []
-    return [Alarm(AlarmKind.NOT_PUBLISHED, f"This event is {tally.status}: every scan is refused.")]
+    return [Alarm(AlarmKind.NOT_PUBLISHED, f"This event is {totals.status}: every scan is refused.")]
 
 
-def _capacity(tally: Tally) -> list[Alarm]:
+def _capacity(totals: Totals) -> list[Alarm]:
     found: list[Alarm] = []
-    for category in tally.categories:
-        activated = tally.activated_of(category.id)
+    for category in totals.categories:
+        activated = totals.activated_of(category.id)
         if category.capacity and activated >= category.capacity:
             found.append(Alarm(AlarmKind.FULL, f"{category.name} is full: all {category.capacity:,} places are taken."))
         elif category.capacity and activated >= NEARLY_FULL * category.capacity:
@@ -68,13 +68,13 @@ def _capacity(tally: Tally) -> list[Alarm]:
     return found
 
 
-def _stopped(event: Event, tally: Tally, now: datetime) -> list[Alarm]:
-    """Scans fell to nothing while the doors are open: a network, or a gate, is down."""
-    if tally.status != EventStatus.PUBLISHED or not event.starts_at - DOORS_OPEN_BEFORE <= now <= event.ends_at:
+def _stopped(event: Event, totals: Totals, now: datetime) -> list[Alarm]:
+    """No scans while the doors are open: a network, or a gate, is down."""
+    if totals.status != EventStatus.PUBLISHED or not event.starts_at - DOORS_OPEN_BEFORE <= now <= event.ends_at:
         return []
-    # The minute under way is beside those that must be whole.
+    # The current minute, which is not whole, comes on top.
     still = STILL_MINUTES + 1
-    hour = tally.last_hour(now)
+    hour = totals.last_hour(now)
     busy = _scans(hour[-still - BUSY_MINUTES : -still])
     if _scans(hour[-still:]) or busy < BUSY_SCANS:
         return []
@@ -91,11 +91,11 @@ def _scans(minutes: list[Minute]) -> int:
     return sum(one.activated + one.denied for one in minutes)
 
 
-def silent_scanners(tally: Tally, now: datetime) -> list[SilentScanner]:
-    """Scanners of today that have said nothing for a while, the latest to fall silent first."""
+def silent_scanners(totals: Totals, now: datetime) -> list[SilentScanner]:
+    """Scanners of today without a scan for SILENT_AFTER, the most recently active first."""
     silent = [
         SilentScanner(one, now - one.last_at)
-        for one in tally.scanners.values()
+        for one in totals.scanners.values()
         if SILENT_AFTER < now - one.last_at <= ON_DUTY
     ]
     return sorted(silent, key=lambda one: one.silent_for)[:MOST_SILENT]

@@ -1,10 +1,10 @@
-"""What has come since a snapshot: every scan once, by what was visible and not by what the clock says.
+"""Deltas: the scans since a snapshot, each exactly once, selected by visibility and not by time.
 
-A scan's time is taken before its transaction commits, so "later than the last one" would pass over those that commit
-late. Here a row is fresh if the transaction that wrote it was not visible in the last snapshot; time only says how far
-back to look for it (`horizon.py`). Scans are written outside of subtransactions, which snapshots do not list, and are
-never changed. They move only when a partition is made, and then `pieces` changes. A standby's snapshots are of
-another kind: read from the primary.
+A scan gets its time before its transaction commits, so "later than the last one" would miss those that commit late.
+Here a row is new if the transaction that wrote it was not visible in the last snapshot; time only limits how far back
+to look for it (`lookback.py`). Scans are written outside of subtransactions, which snapshots do not list, and are never
+updated. They move only when a partition is made, and then `partitions` changes. Read from the primary: a standby's
+snapshots are of another kind.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from gatepass.domain.keys import Mode
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
-    """`expected`: tickets in use. `capacity`: as many as there may ever be."""
+class LiveCategory:
+    """`expected` is the number of tickets in use, `capacity` the most that there may be."""
 
     id: UUID
     name: str
@@ -30,65 +30,67 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
-    """Scans alike. `place` is the category of the ticket that was activated, in the sandbox the ticket."""
+class ScanDelta:
+    """Equal scans of one minute. The id is the category of the activated ticket; in the sandbox, the ticket."""
 
     verdict: str
     gate: str | None
     scanner_id: str | None
-    place: UUID | None
+    category_or_ticket_id: UUID | None
     minute: datetime
     scans: int
     last_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
-    """What came. `undone`: an activation was taken back, or its ticket cancelled, so that adding is not enough."""
+class Deltas:
+    """New scans. `undone`: an activation was undone, or its ticket cancelled, so that adding is not enough."""
 
     snapshot: str
-    pieces: int
+    partitions: int
     status: str | None
     undone: bool
-    categories: list[Category]
-    came: list[Came]
+    categories: list[LiveCategory]
+    scans: list[ScanDelta]
 
 
-async def hold_still(tx: Tx) -> None:
-    """Let all statements of this transaction see one snapshot. Before anything else in it."""
-    await tx.run(HOLD_STILL)
-    await tx.run(WITHOUT_COMPILING)
+async def repeatable_read(tx: Tx) -> None:
+    """Give all statements of this transaction one snapshot. Call it before any other statement."""
+    await tx.run(REPEATABLE_READ)
+    await tx.run(WITHOUT_JIT)
 
 
-async def fresh(tx: Tx, organization_id: UUID, mode: Mode, event_id: UUID, *, seen: str, since: datetime) -> Fresh:
+async def read_deltas(
+    tx: Tx, organization_id: UUID, mode: Mode, event_id: UUID, *, seen: str, since: datetime
+) -> Deltas:
     """The scans of an event that were not visible in the snapshot `seen`, and its categories as they are now."""
-    row = (await tx.rows(FRESH, organization_id, mode, event_id, seen, since))[0]
-    return Fresh(
+    row = (await tx.rows(DELTAS, organization_id, mode, event_id, seen, since))[0]
+    return Deltas(
         snapshot=row["snapshot"],
-        pieces=row["pieces"],
+        partitions=row["partitions"],
         status=row["status"],
         undone=row["undone"],
-        categories=msgspec.json.decode(row["categories"], type=list[Category]),
-        came=msgspec.json.decode(row["came"], type=list[Came]),
+        categories=msgspec.json.decode(row["categories"], type=list[LiveCategory]),
+        scans=msgspec.json.decode(row["scans"], type=list[ScanDelta]),
     )
 
 
-HOLD_STILL: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+REPEATABLE_READ: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
-# PostgreSQL would compile a count of a large event for longer than the count takes.
-WITHOUT_COMPILING: Final = "SET LOCAL jit = off"
+# Compiling the count of a large event would take longer than the count.
+WITHOUT_JIT: Final = "SET LOCAL jit = off"
 
-# A row has the lower half of its transaction's number, which comes round again. Ages are counted from the present and
-# do not: so the whole number is that of the snapshot's oldest, and as much more as the row is younger.
-# The first comparison of ages is cheap and leaves out nearly all that was seen.
-FRESH: Final = """
+# `xmin` of a row is the lower half of a 64-bit transaction id, and wraps around. Ages are counted from the present and
+# do not: so the full id is that of the snapshot's oldest transaction, plus the difference of the two ages.
+# The first comparison of ages is cheap and excludes nearly all rows that were visible.
+DELTAS: Final = """
     WITH seen AS (
         SELECT $4::text::pg_snapshot AS snapshot,
                pg_snapshot_xmin($4::text::pg_snapshot)::text::bigint AS oldest,
                age(pg_snapshot_xmin($4::text::pg_snapshot)::xid) AS oldest_age
     ),
-    came AS (
-        SELECT s.verdict, s.gate, s.scanner_id, coalesce(t.category_id, s.ticket_id) AS place,
+    delta AS (
+        SELECT s.verdict, s.gate, s.scanner_id, coalesce(t.category_id, s.ticket_id) AS category_or_ticket_id,
                date_trunc('minute', s.at) AS minute, count(*) AS scans, max(s.at) AS last_at
           FROM scan s
           LEFT JOIN LATERAL (SELECT x.category_id
@@ -106,10 +108,10 @@ FRESH: Final = """
          GROUP BY 1, 2, 3, 4, 5
     )
     SELECT pg_current_snapshot()::text AS snapshot,
-           (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = 'scan'::regclass)::integer AS pieces,
+           (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = 'scan'::regclass)::integer AS partitions,
            (SELECT e.status FROM event e WHERE e.organization_id = $1 AND e.id = $3) AS status,
            EXISTS (SELECT
-                     FROM change c
+                     FROM audit_log c
                      JOIN ticket t ON t.organization_id = c.organization_id
                                   AND t.id = c.subject_id
                                   AND t.event_id = $3
@@ -128,5 +130,5 @@ FRESH: Final = """
                        AND k.event_id = $3
                        AND (k.removed_at IS NULL OR k.quantity_sold > 0)
                      ORDER BY k.id) x)::text AS categories,
-           (SELECT coalesce(json_agg(x), '[]') FROM came x)::text AS came
+           (SELECT coalesce(json_agg(x), '[]') FROM delta x)::text AS scans
 """

@@ -1,4 +1,4 @@
-"""Counting an event's door from the tables, all of it, in one statement and so in one snapshot."""
+"""The full count of an event from the tables: one statement, and so one snapshot."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,20 +10,20 @@ import msgspec
 from gatepass.base.database import Tx
 from gatepass.domain.keys import Mode
 
-# What the chart shows, and the minute that is under way.
+# The chart shows these minutes, the current one included.
 CHART: Final = timedelta(minutes=60)
-# A scanner that was used longer ago has gone home.
+# A scanner without a scan for longer is not in use.
 ON_DUTY: Final = timedelta(hours=12)
-# More scanners than the largest stadium has; who makes names up sees the latest of them.
+# More scanners than the largest stadium has. If a caller sends more names, the latest are shown.
 MOST_SCANNERS: Final = 1_000
-# Gates are words that callers choose. Past so many groups the smaller ones are one.
+# Callers choose the names of gates. Groups past this number, the smallest, are counted as one.
 MOST_GROUPS: Final = 2_000
 REST: Final = "other gates"
 
 
 @dataclass(frozen=True, slots=True)
-class TicketsAlike:
-    """Tickets in use of one category; those that are activated, by the gate."""
+class TicketGroup:
+    """Tickets in use of one category; the activated ones, by gate."""
 
     category_id: UUID
     gate: str | None
@@ -32,24 +32,24 @@ class TicketsAlike:
 
 
 @dataclass(frozen=True, slots=True)
-class ScansAlike:
-    """`place` is the ticket in the sandbox, where no table has it."""
+class ScanGroup:
+    """`ticket_id` is set in the sandbox only, whose tickets are in no table."""
 
     verdict: str
     gate: str | None
-    place: UUID | None
+    ticket_id: UUID | None
     scans: int
 
 
 @dataclass(frozen=True, slots=True)
-class ScansOfMinute:
+class MinuteCount:
     minute: datetime
     activated: int
     denied: int
 
 
 @dataclass(frozen=True, slots=True)
-class ScannerSeen:
+class ScannerCount:
     scanner_id: str
     gate: str | None
     last_at: datetime
@@ -57,39 +57,41 @@ class ScannerSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """What the tables hold in one snapshot. `pieces` changes when rows of `scan` may have moved."""
+class FullCount:
+    """The counts of one snapshot. `partitions` changes when rows of `scan` may have moved."""
 
     snapshot: str
-    pieces: int
-    tickets: list[TicketsAlike]
-    scans: list[ScansAlike]
-    minutes: list[ScansOfMinute]
-    scanners: list[ScannerSeen]
+    partitions: int
+    tickets: list[TicketGroup]
+    scans: list[ScanGroup]
+    minutes: list[MinuteCount]
+    scanners: list[ScannerCount]
 
 
-async def count(tx: Tx, organization_id: UUID, mode: Mode, event_id: UUID, *, since: datetime, at: datetime) -> Count:
+async def count(
+    tx: Tx, organization_id: UUID, mode: Mode, event_id: UUID, *, since: datetime, at: datetime
+) -> FullCount:
     """Count the event's tickets, and its scans from `since` on."""
-    # One row, always: it has no FROM.
+    # Always one row: the statement has no FROM.
     row = (
         await tx.rows(
             COUNT, organization_id, mode, event_id, since, at - CHART, at - ON_DUTY, MOST_SCANNERS, MOST_GROUPS, REST
         )
     )[0]
-    return Count(
+    return FullCount(
         snapshot=row["snapshot"],
-        pieces=row["pieces"],
-        tickets=msgspec.json.decode(row["tickets"], type=list[TicketsAlike]),
-        scans=msgspec.json.decode(row["scans"], type=list[ScansAlike]),
-        minutes=msgspec.json.decode(row["minutes"], type=list[ScansOfMinute]),
-        scanners=msgspec.json.decode(row["scanners"], type=list[ScannerSeen]),
+        partitions=row["partitions"],
+        tickets=msgspec.json.decode(row["tickets"], type=list[TicketGroup]),
+        scans=msgspec.json.decode(row["scans"], type=list[ScanGroup]),
+        minutes=msgspec.json.decode(row["minutes"], type=list[MinuteCount]),
+        scanners=msgspec.json.decode(row["scanners"], type=list[ScannerCount]),
     )
 
 
-# In the sandbox there are no tickets: nothing of the organization has the sandbox's event.
+# In the sandbox there are no tickets: no row of the organization has the sandbox's event.
 COUNT: Final = """
     SELECT pg_current_snapshot()::text AS snapshot,
-           (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = 'scan'::regclass)::integer AS pieces,
+           (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = 'scan'::regclass)::integer AS partitions,
            (SELECT coalesce(json_agg(x), '[]')
               FROM (SELECT y.category_id, CASE WHEN y.n <= $8 THEN y.gate ELSE $9 END AS gate,
                            sum(y.activated) AS activated, sum(y.expected) AS expected
@@ -103,9 +105,9 @@ COUNT: Final = """
                              GROUP BY 1, 2) y
                      GROUP BY 1, 2) x)::text AS tickets,
            (SELECT coalesce(json_agg(x), '[]')
-              FROM (SELECT y.verdict, CASE WHEN y.n <= $8 THEN y.gate ELSE $9 END AS gate, y.place,
+              FROM (SELECT y.verdict, CASE WHEN y.n <= $8 THEN y.gate ELSE $9 END AS gate, y.ticket_id,
                            sum(y.scans) AS scans
-                      FROM (SELECT s.verdict, s.gate, CASE WHEN s.mode = 'sandbox' THEN s.ticket_id END AS place,
+                      FROM (SELECT s.verdict, s.gate, CASE WHEN s.mode = 'sandbox' THEN s.ticket_id END AS ticket_id,
                                    count(*) AS scans, row_number() OVER (ORDER BY count(*) DESC) AS n
                               FROM scan s
                              WHERE s.organization_id = $1

@@ -1,22 +1,22 @@
-"""How far back a scan may lie that the last snapshot did not see."""
+"""How far back in time to look for scans that were not visible in the last snapshot."""
 
 from collections import deque
 from datetime import datetime, timedelta
 from typing import Final
 
-# Between the time in a scan and its first write: a wait for a connection, a lock, a retry, some 6 s in all; and as
-# much again for clocks of processes that differ.
+# From the time in a scan to its first write: a wait for a connection, a lock, a retry, about 6 s in all; and as much
+# again for the difference between the clocks of two processes.
 SKEW: Final = timedelta(seconds=12)
-# A transaction of somebody else (an import, say) may run for long; nobody's scans are read again and again for
-# that. What commits later still is found by the next recount.
+# A transaction of another client (an import, say) may run for long. Scans are not read again and again because of it:
+# those that commit after this limit are found by the next full count.
 FARTHEST: Final = timedelta(minutes=2)
 
 
-class Horizon:
-    """Remembers when which transaction numbers were not given out yet.
+class Lookback:
+    """Remembers at which times which transaction ids were not assigned yet.
 
-    What a snapshot did not see was written by a transaction that is not older than the oldest that ran then. It got its
-    number after any moment at which that number was still to come.
+    A row that is not visible in a snapshot was written by a transaction that is not older than the oldest one running
+    then. That transaction got its id after any moment at which the id was not assigned yet.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Horizon:
         self._oldest_running = 0
 
     def looked(self, at: datetime, snapshot: str) -> None:
-        """A snapshot was taken; `at` is a moment just before."""
+        """Remember a snapshot; `at` is a moment just before it."""
         oldest_running, next_number = (int(part) for part in snapshot.split(":")[:2])
         self._oldest_running = oldest_running
         self._looks.append((at, next_number))
@@ -34,7 +34,7 @@ class Horizon:
             self._looks.popleft()
 
     def since(self) -> datetime:
-        """Nothing that is still to be seen has an earlier time."""
+        """No scan that is not counted yet has an earlier time."""
         first_at, next_number = self._looks[0]
         if next_number <= self._oldest_running:
             return first_at - SKEW

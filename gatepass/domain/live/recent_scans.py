@@ -1,4 +1,4 @@
-"""The last scans at a door."""
+"""The last scans of an event."""
 
 import re
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ async def recent(tx: Tx, organization_id: UUID, mode: Mode, event_id: UUID) -> l
 
 
 def masked(card_number: str) -> str:
-    """The number for people who may not know whose it is. What is no number may be anything, a name even."""
+    """The number for people who may not know its holder. Text that is no card number may be a name: hidden."""
     if SANDBOX_CARD.fullmatch(card_number):
         return card_number
     found = CARD_NUMBER.fullmatch(card_number)

@@ -1,33 +1,46 @@
-"""Staff: the people of the studio, what they may do, and how we know that it is them."""
+"""Staff: the people of the studio, their roles, and how they authenticate."""
 
-from gatepass.domain.staff.links import make_link, use_link
-from gatepass.domain.staff.membership import Workplace, join, workplaces
-from gatepass.domain.staff.person import EmailTaken, Person, enrol, find_person, rename_person
-from gatepass.domain.staff.presence import still_here
+from gatepass.domain.staff.membership import Membership, join, memberships, role_now
+from gatepass.domain.staff.person import (
+    EmailTaken,
+    Person,
+    enrol,
+    find_person,
+    is_proven,
+    lock_person,
+    mark_proven,
+    rename_person,
+)
 from gatepass.domain.staff.role import MAY, RANK, NotPermitted, Permission, Role
-from gatepass.domain.staff.sessions import LIFETIME, Session, begin, end, find, go_to
+from gatepass.domain.staff.sessions import LIFETIME, Session, begin, end, find, is_open, reload, switch_organization
+from gatepass.domain.staff.sign_in_links import make_link, use_link
 
 __all__ = [
     "LIFETIME",
     "MAY",
     "RANK",
     "EmailTaken",
+    "Membership",
     "NotPermitted",
     "Permission",
     "Person",
     "Role",
     "Session",
-    "Workplace",
     "begin",
     "end",
     "enrol",
     "find",
     "find_person",
-    "go_to",
+    "is_open",
+    "is_proven",
     "join",
+    "lock_person",
     "make_link",
+    "mark_proven",
+    "memberships",
+    "reload",
     "rename_person",
-    "still_here",
+    "role_now",
+    "switch_organization",
     "use_link",
-    "workplaces",
 ]

@@ -1,4 +1,4 @@
-"""Challenges: a question that we asked, kept until it is answered or too old. The first answer takes it."""
+"""Challenges: random bytes that a browser has to answer. Each is stored until its first answer, or until it expires."""
 
 import hashlib
 import secrets
@@ -12,47 +12,47 @@ from gatepass.base.database import Tx
 # Long enough to look for a phone.
 VALID_FOR: Final = timedelta(minutes=5)
 CHALLENGE_BYTES: Final = 32
-# How many forgotten questions one new one clears away, so that the table stays small however often we are asked.
+# How many expired challenges each new one deletes, so that the table stays small under any load.
 CLEARED_AT_ONCE: Final = 10
 
 
 class Purpose(StrEnum):
-    """An answer to one question is no answer to another."""
+    """A challenge is valid for its own purpose only."""
 
     SIGN_IN = "sign_in"
-    CONFIRM = "confirm"
+    REAUTHENTICATE = "confirm"
     ADD_PASSKEY = "add_passkey"
     SECOND_FACTOR = "second_factor"
 
 
-async def ask(tx: Tx, purpose: Purpose, person_id: UUID | None, *, at: datetime) -> bytes:
-    """Ask something new. `person_id` is None as long as we do not know who answers."""
+async def issue(tx: Tx, purpose: Purpose, person_id: UUID | None, *, at: datetime) -> bytes:
+    """A new challenge. `person_id` is None while the person is not known."""
     challenge = secrets.token_bytes(CHALLENGE_BYTES)
     await tx.run(CLEAR, at, CLEARED_AT_ONCE)
-    await tx.run(ASK, _hash(challenge), purpose, person_id, at + VALID_FOR)
+    await tx.run(ISSUE, _hash(challenge), purpose, person_id, at + VALID_FOR)
     return challenge
 
 
-async def take(tx: Tx, purpose: Purpose, challenge: bytes, person_id: UUID | None, *, at: datetime) -> bool:
-    """Whether this was asked for this purpose, of this person, lately, and not answered yet. Now it is."""
-    return bool(await tx.run(TAKE, _hash(challenge), purpose, person_id, at))
+async def consume(tx: Tx, purpose: Purpose, challenge: bytes, person_id: UUID | None, *, at: datetime) -> bool:
+    """Whether this challenge is open for this purpose and person. It is closed by this call."""
+    return bool(await tx.run(CONSUME, _hash(challenge), purpose, person_id, at))
 
 
-async def asked(tx: Tx, purpose: Purpose, challenge: bytes, *, at: datetime) -> UUID | None:
-    """Of whom this was asked, if the question is still open. It stays open."""
-    return await tx.value(ASKED, _hash(challenge), purpose, at)
+async def person_of(tx: Tx, purpose: Purpose, challenge: bytes, *, at: datetime) -> UUID | None:
+    """The person of this challenge, if it is open. It stays open."""
+    return await tx.value(PERSON_OF, _hash(challenge), purpose, at)
 
 
 def _hash(challenge: bytes) -> bytes:
     return hashlib.sha256(challenge).digest()
 
 
-ASK: Final = """
+ISSUE: Final = """
     INSERT INTO challenge (hash, purpose, person_id, expires_at)
     VALUES ($1, $2, $3, $4)
 """
 
-TAKE: Final = """
+CONSUME: Final = """
     DELETE FROM challenge
      WHERE hash = $1
        AND purpose = $2
@@ -60,7 +60,7 @@ TAKE: Final = """
        AND expires_at > $4
 """
 
-ASKED: Final = """
+PERSON_OF: Final = """
     SELECT person_id
       FROM challenge
      WHERE hash = $1

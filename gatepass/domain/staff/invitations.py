@@ -1,27 +1,27 @@
 """Invitations: a link that brings somebody into an organization, once, within a week.
 
-We send no e-mail: who invites copies the link and sends it. It is kept as a hash, so it can be shown only when it is
-made; inviting the same address again makes a new link, and the old one stops working.
+We send no e-mail: the inviting person copies the link and sends it. Only its hash is stored, so it is shown once, when
+it is made. Inviting the same address again makes a new link, and the old one stops working.
 """
 
-import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
 from gatepass.base.ids import new_id
 from gatepass.base.paging import Place
-from gatepass.base.refusals import InvalidRequest, Refusal
-from gatepass.domain import changes
-from gatepass.domain.staff.membership import join
-from gatepass.domain.staff.person import EMAIL
+from gatepass.domain import audit_log, security_log
+from gatepass.domain.cell import new_token
+from gatepass.domain.staff.membership import join, role_now
+from gatepass.domain.staff.person import check_email, folded, holds_anything, is_proven, lock_person, mark_proven
 from gatepass.domain.staff.role import RANK, NotPermitted, Role
-from gatepass.domain.staff.sessions import TOKEN_BYTES, token_digest
+from gatepass.domain.staff.sessions import token_digest
 
 VALID_FOR: Final = timedelta(days=7)
-# Enough for a festival's whole crew on one day.
+# Enough for the whole crew of a festival on one day.
 MOST_OPEN: Final = 500
 
 
@@ -49,6 +49,12 @@ class ForSomebodyElse(Refusal):
     code = "invitation_for_somebody_else"
 
 
+class ResetNeeded(Refusal):
+    """Nobody has proven that this account belongs to its address. Set a new password or passkey to join with it."""
+
+    code = "reset_needed"
+
+
 @dataclass(frozen=True, slots=True)
 class Invitation:
     organization_id: UUID
@@ -61,8 +67,8 @@ class Invitation:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """An invitation as the one who follows its link sees it."""
+class ReceivedInvitation:
+    """An invitation as the person who follows its link sees it."""
 
     organization_id: UUID
     organization_name: str
@@ -70,20 +76,30 @@ class Offer:
     email: str
     role: Role
     expires_at: datetime
+    proves_email: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Invited:
+class NewInvitation:
     invitation_id: UUID
     token: str = field(repr=False)
 
 
 async def invite(
-    tx: Tx, organization_id: UUID, email: str, role: Role, *, giver: Role, by: str, at: datetime
-) -> Invited:
-    """Make a link. Nobody gives a role above their own."""
-    if not EMAIL.fullmatch(email) or not email.isprintable():
-        raise InvalidRequest("This is not an e-mail address.", param="email")
+    tx: Tx,
+    organization_id: UUID,
+    email: str,
+    role: Role,
+    *,
+    giver: Role,
+    cell: str,
+    by: str,
+    at: datetime,
+    proves_email: bool = False,
+) -> NewInvitation:
+    """Make a link. Nobody gives a role above their own. Only the operator says `proves_email`."""
+    email = check_email(email)
+    giver = await role_now(tx, organization_id, giver, by=by)
     if RANK[role] > RANK[giver]:
         raise NotPermitted(
             f"Only somebody who is {_with_article(role)} can invite {_with_article(role)}.", param="role"
@@ -91,14 +107,15 @@ async def invite(
     if await tx.value(IS_MEMBER, organization_id, email):
         raise AlreadyMember(param="email")
     for id in await _withdraw(tx, organization_id, email, at):
-        await changes.note(tx, organization_id, "invitation", id, "replaced", by=by, at=at)
+        await audit_log.record(tx, organization_id, "invitation", id, "replaced", by=by, at=at)
     if await tx.value(COUNT_OPEN, organization_id, at - VALID_FOR, MOST_OPEN) >= MOST_OPEN:
         raise TooManyInvitations
-    made = Invited(new_id(), secrets.token_urlsafe(TOKEN_BYTES))
+    made = NewInvitation(new_id(), new_token(cell))
     await tx.run(
-        INVITE, organization_id, made.invitation_id, email, role, token_digest(made.token), by, at, at + VALID_FOR
-    )
-    await changes.note(
+        INVITE, organization_id, made.invitation_id, email, role, token_digest(made.token), by, at, at + VALID_FOR,
+        proves_email,
+    )  # fmt: skip
+    await audit_log.record(
         tx, organization_id, "invitation", made.invitation_id, "made", by=by, at=at, becomes=f"{email} as {role.spoken}"
     )
     return made
@@ -111,13 +128,13 @@ async def _withdraw(tx: Tx, organization_id: UUID, email: str, at: datetime) -> 
 async def revoke_invitation(
     tx: Tx, organization_id: UUID, invitation_id: UUID, *, giver: Role, by: str, at: datetime
 ) -> None:
-    """Take a link out of use. Nobody takes what they could not give."""
+    """Revoke an invitation. Nobody revokes one with a role above their own."""
     role = await tx.value(REVOKE, organization_id, invitation_id, at)
     if role is None:
         raise InvitationNotFound
     if RANK[Role(role)] > RANK[giver]:
         raise NotPermitted(f"Only somebody who is {_with_article(Role(role))} can revoke this invitation.")
-    await changes.note(tx, organization_id, "invitation", invitation_id, "revoked", by=by, at=at)
+    await audit_log.record(tx, organization_id, "invitation", invitation_id, "revoked", by=by, at=at)
 
 
 async def open_invitations(
@@ -127,23 +144,48 @@ async def open_invitations(
     return await tx.all(Invitation, OPEN, organization_id, at - VALID_FOR, before.at, before.id, limit)
 
 
-async def find_offer(tx: Tx, token: str, *, at: datetime) -> Offer:
-    """What this link offers, if it still does."""
-    offer = await tx.one(Offer, OFFER, token_digest(token), at)
-    if offer is None:
+async def find_invitation(tx: Tx, token: str, *, at: datetime) -> ReceivedInvitation:
+    """The invitation of this link, if it is open."""
+    invitation = await tx.one(ReceivedInvitation, FIND, token_digest(token), at)
+    if invitation is None:
         raise InvitationNotFound
-    return offer
+    return invitation
 
 
-async def accept(tx: Tx, offer: Offer, person_id: UUID, email: str, *, at: datetime) -> None:
-    """Take the offer, once: of two at the same moment one gets it."""
-    if email.lower() != offer.email.lower():
+async def accept(tx: Tx, invitation: ReceivedInvitation, person_id: UUID, email: str, *, at: datetime) -> None:
+    """Accept the invitation, once: of two concurrent calls one succeeds.
+
+    An account that nobody has proven joins with nothing that it had before: reset it first, in this transaction.
+    """
+    if folded(email) != folded(invitation.email):
         raise ForSomebodyElse
-    if not await tx.run(ACCEPT, offer.organization_id, offer.id, person_id, at):
+    await lock_person(tx, person_id)
+    if not await is_proven(tx, person_id) and await holds_anything(tx, person_id, at=at):
+        raise ResetNeeded
+    if not await tx.run(ACCEPT, invitation.organization_id, invitation.id, person_id, at):
         raise InvitationNotFound
     by = f"person {person_id}"
-    await changes.note(tx, offer.organization_id, "invitation", offer.id, "accepted", by=by, at=at)
-    await join(tx, offer.organization_id, person_id, offer.role, by=by, at=at)
+    await security_log.record(tx, [invitation.organization_id], "invitation", invitation.id, "accepted", by=by, at=at)
+    await join(tx, invitation.organization_id, person_id, invitation.role, by=by, at=at)
+    if invitation.proves_email:
+        await mark_proven(tx, person_id, at=at)
+
+
+async def withdraw_those_of(
+    tx: Tx, organization_id: UUID, person_id: UUID, *, above: Role | None = None, by: str, at: datetime
+) -> int:
+    """Withdraw the open invitations that this person made, or those with a role above this one; how many."""
+    roles = [role for role in Role if above is None or RANK[role] > RANK[above]]
+    found = await tx.rows(WITHDRAW_MADE_BY, organization_id, f"person {person_id}", roles, at, at - VALID_FOR)
+    for row in found:
+        await audit_log.record(tx, organization_id, "invitation", row["id"], "withdrawn", by=by, at=at)
+    return len(found)
+
+
+async def withdraw_everywhere(tx: Tx, person_id: UUID, *, by: str, at: datetime) -> None:
+    """Withdraw what this person made in any organization, also in one that they have left."""
+    for row in await tx.rows(INVITED_IN, f"person {person_id}", at - VALID_FOR):
+        await withdraw_those_of(tx, row["organization_id"], person_id, by=by, at=at)
 
 
 def _with_article(role: Role) -> str:
@@ -154,7 +196,7 @@ IS_MEMBER: Final = """
     SELECT true
       FROM person p
       JOIN member m ON m.organization_id = $1 AND m.person_id = p.id
-     WHERE lower(p.email) = lower($2)
+     WHERE lower(p.email COLLATE "C") = $2
 """
 
 WITHDRAW: Final = """
@@ -162,10 +204,32 @@ WITHDRAW: Final = """
        SET revoked_at = $3
      WHERE organization_id = $1
        AND invited_at > $4
-       AND lower(email) = lower($2)
+       AND lower(email COLLATE "C") = $2
        AND accepted_at IS NULL
        AND revoked_at IS NULL
     RETURNING id
+"""
+
+WITHDRAW_MADE_BY: Final = """
+    UPDATE invitation
+       SET revoked_at = $4
+     WHERE organization_id = $1
+       AND invited_by = $2
+       AND role = ANY ($3)
+       AND invited_at > $5
+       AND accepted_at IS NULL
+       AND revoked_at IS NULL
+    RETURNING id
+"""
+
+INVITED_IN: Final = """
+    -- every organization: a person who is removed leaves no invitation anywhere
+    SELECT DISTINCT organization_id
+      FROM invitation
+     WHERE invited_by = $1
+       AND invited_at > $2
+       AND accepted_at IS NULL
+       AND revoked_at IS NULL
 """
 
 COUNT_OPEN: Final = """
@@ -180,8 +244,9 @@ COUNT_OPEN: Final = """
 """
 
 INVITE: Final = """
-    INSERT INTO invitation (organization_id, id, email, role, token_hash, invited_by, invited_at, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    INSERT INTO invitation (organization_id, id, email, role, token_hash, invited_by, invited_at, expires_at,
+                            proves_email)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
 
 REVOKE: Final = """
@@ -206,9 +271,10 @@ OPEN: Final = """
      LIMIT $5
 """
 
-OFFER: Final = """
-    -- every organization: the link is what tells us which one
-    SELECT i.organization_id, o.name AS organization_name, i.id, i.email, i.role, i.expires_at
+FIND: Final = """
+    -- every organization: the link determines which one
+    SELECT i.organization_id, o.name AS organization_name, i.id, i.email, i.role, i.expires_at,
+           i.proves_email
       FROM invitation i
       JOIN organization o ON o.id = i.organization_id
      WHERE i.token_hash = $1

@@ -1,7 +1,7 @@
 """One-time codes from an authenticator app, by RFC 6238, beside a password.
 
-Six digits, thirty seconds, SHA-1: what every app can do. The digest is no weakness here, since a code is worth nothing
-half a minute later. A step of time is taken once, by the UPDATE in TAKE_STEP, so a code that somebody saw typed is
+Six digits, thirty seconds, SHA-1: every app supports these. SHA-1 is no weakness here, since a code is worthless half a
+minute later. A time step is used once, by the conditional UPDATE in TAKE_STEP, so a code that somebody saw typed is
 used up.
 """
 
@@ -18,11 +18,11 @@ from uuid import UUID
 import segno
 
 from gatepass.base.database import Tx
+from gatepass.base.encryption import Vault
+from gatepass.base.errors import Refusal
 from gatepass.base.ids import new_id
-from gatepass.base.refusals import Refusal
-from gatepass.base.vault import Vault
-from gatepass.domain.staff.noting import note_everywhere
-from gatepass.domain.staff.recovery import make_recovery_codes
+from gatepass.domain.staff.membership import note_everywhere
+from gatepass.domain.staff.recovery_codes import make_recovery_codes
 
 STEP_SECONDS: Final = 30
 DIGITS: Final = 6
@@ -45,7 +45,7 @@ class CodesAlreadyOn(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _StoredSeed:
     id: UUID
     sealed_seed: bytes
     last_step: int
@@ -53,17 +53,17 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """What an app needs to know: as text to type, as an address, as a picture of it."""
+    """The seed for an authenticator app: as text to type, and as an address, which the QR code has."""
 
     seed: str = field(repr=False)
     address: str = field(repr=False)
 
     def picture_url(self) -> str:
-        """The picture as an address that needs no request: a request for it would stand in logs."""
+        """The QR code as a data URL: a request for it would stand in logs."""
         return "data:image/svg+xml;base64," + b64encode(self.picture().encode()).decode()
 
     def picture(self) -> str:
-        """The QR code as SVG, black on white in either theme: phones want it so."""
+        """The QR code as SVG, black on white in either theme, because phones read it best so."""
         out = BytesIO()
         segno.make(self.address, error="m", micro=False).save(
             out, kind="svg", scale=5, border=4, dark="#000", light="#fff", xmldecl=False, svgclass="qr", lineclass=None,
@@ -73,7 +73,7 @@ class Enrolment:
 
 
 async def begin_codes(tx: Tx, person_id: UUID, email: str, vault: Vault, *, at: datetime) -> Enrolment:
-    """Make a seed to be scanned. Until a first code is typed nothing asks for codes, and this may be called again."""
+    """Make a seed to be scanned. Until a first code is typed, codes are not required, and this may be called again."""
     id, seed = new_id(), secrets.token_bytes(SEED_BYTES)
     if not await tx.run(BEGIN, person_id, id, vault.seal(seed, seed_context(person_id, id)), at):
         raise CodesAlreadyOn
@@ -81,15 +81,17 @@ async def begin_codes(tx: Tx, person_id: UUID, email: str, vault: Vault, *, at: 
 
 
 async def pending_enrolment(tx: Tx, person_id: UUID, email: str, vault: Vault) -> Enrolment | None:
-    """The seed that was made but not confirmed, to be shown again after a mistyped code."""
-    kept = await tx.one(_Kept, UNCONFIRMED, person_id)
-    return None if kept is None else _enrolment(vault.open(kept.sealed_seed, seed_context(person_id, kept.id)), email)
+    """The seed that is not confirmed yet, to be shown again after a mistyped code."""
+    stored = await tx.one(_StoredSeed, UNCONFIRMED, person_id)
+    if stored is None:
+        return None
+    return _enrolment(vault.open(stored.sealed_seed, seed_context(person_id, stored.id)), email)
 
 
 async def turn_codes_on(tx: Tx, person_id: UUID, code: str, vault: Vault, *, by: str, at: datetime) -> list[str]:
-    """A first code shows that the app has the seed. The recovery codes, to be shown this once."""
-    kept = await tx.one(_Kept, UNCONFIRMED, person_id)
-    if kept is None or not await _take(tx, person_id, kept, code, vault, at):
+    """Turn codes on with a first code, which proves that the app has the seed. The recovery codes, to be shown once."""
+    stored = await tx.one(_StoredSeed, UNCONFIRMED, person_id)
+    if stored is None or not await _take(tx, person_id, stored, code, vault, at):
         raise WrongCode(param="code")
     await tx.run(CONFIRM, person_id, at)
     await note_everywhere(tx, person_id, "one_time_codes_on", by=by, at=at)
@@ -97,27 +99,27 @@ async def turn_codes_on(tx: Tx, person_id: UUID, code: str, vault: Vault, *, by:
 
 
 async def turn_codes_off(tx: Tx, person_id: UUID, *, by: str, at: datetime) -> None:
-    """Stop asking for codes. The recovery codes go too: there is nothing left that they stand in for."""
-    await tx.run(FORGET_RECOVERY, person_id)
+    """Require no codes any more. The recovery codes are deleted too, since they only replace one-time codes."""
+    await tx.run(DELETE_RECOVERY_CODES, person_id)
     if await tx.run(TURN_OFF, person_id):
         await note_everywhere(tx, person_id, "one_time_codes_off", by=by, at=at)
 
 
 async def wants_code(tx: Tx, person_id: UUID) -> bool:
-    """Whether a password alone is not enough for this person."""
+    """Whether this person needs a code beside the password."""
     return await tx.value(CONFIRMED, person_id) is not None
 
 
 async def accept_code(tx: Tx, person_id: UUID, code: str, vault: Vault, *, at: datetime) -> bool:
-    """Whether this is a code of now that nobody has used."""
-    kept = await tx.one(_Kept, CONFIRMED, person_id)
-    return kept is not None and await _take(tx, person_id, kept, code, vault, at)
+    """Whether this is a current code that was not used. It is used by this call."""
+    stored = await tx.one(_StoredSeed, CONFIRMED, person_id)
+    return stored is not None and await _take(tx, person_id, stored, code, vault, at)
 
 
-async def _take(tx: Tx, person_id: UUID, kept: _Kept, code: str, vault: Vault, at: datetime) -> bool:
-    seed = vault.open(kept.sealed_seed, seed_context(person_id, kept.id))
+async def _take(tx: Tx, person_id: UUID, stored: _StoredSeed, code: str, vault: Vault, at: datetime) -> bool:
+    seed = vault.open(stored.sealed_seed, seed_context(person_id, stored.id))
     step = _matching_step(seed, code, at)
-    return step is not None and bool(await tx.run(TAKE_STEP, person_id, kept.id, step))
+    return step is not None and bool(await tx.run(TAKE_STEP, person_id, stored.id, step))
 
 
 def _matching_step(seed: bytes, code: str, at: datetime) -> int | None:
@@ -135,7 +137,7 @@ def step_of(at: datetime) -> int:
 
 
 def code_of(seed: bytes, step: int) -> str:
-    """RFC 4226: four bytes of the digest, where its last four bits say, as a decimal number."""
+    """RFC 4226: four bytes of the digest, at the offset in its last four bits, as a decimal number."""
     digest = hmac.digest(seed, step.to_bytes(8), "sha1")
     offset = digest[-1] & 15
     number = int.from_bytes(digest[offset : offset + 4]) & 0x7FFFFFFF
@@ -143,7 +145,7 @@ def code_of(seed: bytes, step: int) -> str:
 
 
 def seed_context(person_id: UUID, id: UUID) -> str:
-    """What a seed is sealed with, so that it opens in its own row alone."""
+    """The associated data of a sealed seed, so that it opens in its own row alone."""
     return f"one_time_code {person_id} {id}"
 
 
@@ -194,7 +196,7 @@ TURN_OFF: Final = """
      WHERE person_id = $1
 """
 
-FORGET_RECOVERY: Final = """
+DELETE_RECOVERY_CODES: Final = """
     DELETE FROM recovery_code
      WHERE person_id = $1
 """

@@ -1,7 +1,7 @@
-"""Passkeys: a key on a person's device that signs our challenge. Nothing to steal here, nothing to type there.
+"""Passkeys: a key on a person's device that signs our challenge. We store no secret, and the person types none.
 
-An answer is judged and not refused by an exception, because what it used up, and what it made us suspect, must be
-committed either way.
+A response that fails returns None instead of raising, because the consumed challenge and the suspicion of a copy must
+be committed.
 """
 
 from dataclasses import dataclass
@@ -10,19 +10,20 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
 from gatepass.base.ids import new_id
-from gatepass.base.refusals import Refusal
 from gatepass.domain.staff import challenge
-from gatepass.domain.staff.ceremony import (
-    Party,
-    creation_options,
-    read_answer,
-    request_options,
-    verified_count,
-    verified_creation,
-)
 from gatepass.domain.staff.challenge import Purpose
-from gatepass.domain.staff.noting import note_everywhere
+from gatepass.domain.staff.membership import note_everywhere
+from gatepass.domain.staff.person import lock_person
+from gatepass.domain.staff.webauthn import (
+    RelyingParty,
+    authentication_options,
+    read_response,
+    registration_options,
+    verified_registration,
+    verified_sign_count,
+)
 
 MOST: Final = 20
 LONGEST_NAME: Final = 100
@@ -63,70 +64,75 @@ class Passkey:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _StoredPasskey:
     person_id: UUID
     id: UUID
     public_key: bytes
 
 
-async def ask_to_create(tx: Tx, party: Party, person_id: UUID, email: str, name: str, *, at: datetime) -> str:
-    """The options for a new passkey of this person, as JSON. Who signs up may not be a person yet."""
-    have = [row["credential_id"] for row in await tx.rows(CREDENTIALS, person_id)]
+async def begin_registration(
+    tx: Tx, party: RelyingParty, person_id: UUID, email: str, name: str, *, at: datetime, anew: bool = False
+) -> str:
+    """The options for a new passkey of this person, as JSON. During sign-up the person does not exist yet.
+
+    `anew` is for a passkey that replaces all others: a device that has one may make it.
+    """
+    have = [] if anew else [row["credential_id"] for row in await tx.rows(CREDENTIALS, person_id)]
     if len(have) >= MOST:
         raise TooManyPasskeys
-    asked = await challenge.ask(tx, Purpose.ADD_PASSKEY, person_id, at=at)
-    return creation_options(party, asked, person_id, email, name, have)
+    issued = await challenge.issue(tx, Purpose.ADD_PASSKEY, person_id, at=at)
+    return registration_options(party, issued, person_id, email, name, have)
 
 
 async def add(
-    tx: Tx, party: Party, person_id: UUID, answer_text: str, name: str, *, by: str, at: datetime
+    tx: Tx, party: RelyingParty, person_id: UUID, response_text: str, name: str, *, by: str, at: datetime
 ) -> UUID | None:
-    """Keep a new passkey, if this answers what we asked of this person; None if it does not."""
-    answer = read_answer(answer_text)
-    if answer is None or not await challenge.take(tx, Purpose.ADD_PASSKEY, answer.challenge(), person_id, at=at):
+    """Store a new passkey, if this is a valid response to a challenge of this person; None if it is not."""
+    response = read_response(response_text)
+    if response is None or not await challenge.consume(tx, Purpose.ADD_PASSKEY, response.challenge(), person_id, at=at):
         return None
-    made = verified_creation(party, answer.challenge(), answer)
+    made = verified_registration(party, response.challenge(), response)
     if made is None:
         return None
     id, name = new_id(), name.strip()[:LONGEST_NAME] or "Passkey"
-    kept = await tx.run(
+    stored = await tx.run(
         ADD, person_id, id, made.credential_id, made.credential_public_key, made.sign_count, name,
         made.credential_backed_up, at,
     )  # fmt: skip
-    if not kept:
+    if not stored:
         return None
     await note_everywhere(tx, person_id, "passkey_added", by=by, at=at, becomes=name)
     return id
 
 
-async def ask_to_sign_in(tx: Tx, party: Party, *, at: datetime) -> str:
-    """The options for signing in, as JSON, whoever it may be."""
-    return request_options(party, await challenge.ask(tx, Purpose.SIGN_IN, None, at=at))
+async def begin_sign_in(tx: Tx, party: RelyingParty, *, at: datetime) -> str:
+    """The options for signing in, as JSON. The person is not known yet."""
+    return authentication_options(party, await challenge.issue(tx, Purpose.SIGN_IN, None, at=at))
 
 
-async def ask_to_confirm(tx: Tx, party: Party, person_id: UUID, *, at: datetime) -> str:
-    """The options for somebody who is signed in and shows again that it is them."""
+async def begin_reauthentication(tx: Tx, party: RelyingParty, person_id: UUID, *, at: datetime) -> str:
+    """The options for reauthentication of a person who is signed in, as JSON."""
     have = [row["credential_id"] for row in await tx.rows(CREDENTIALS, person_id)]
-    return request_options(party, await challenge.ask(tx, Purpose.CONFIRM, person_id, at=at), have)
+    return authentication_options(party, await challenge.issue(tx, Purpose.REAUTHENTICATE, person_id, at=at), have)
 
 
-async def recognize(
-    tx: Tx, party: Party, answer_text: str, *, purpose: Purpose, person_id: UUID | None = None, at: datetime
+async def authenticate(
+    tx: Tx, party: RelyingParty, response_text: str, *, purpose: Purpose, person_id: UUID | None = None, at: datetime
 ) -> UUID | None:
-    """Whose passkey has answered; None if it is nobody's, or not this person's. Commit it either way."""
-    answer = read_answer(answer_text)
-    if answer is None or not await challenge.take(tx, purpose, answer.challenge(), person_id, at=at):
+    """The owner of the passkey that responded; None if it is nobody's, or not this person's. Commit it either way."""
+    response = read_response(response_text)
+    if response is None or not await challenge.consume(tx, purpose, response.challenge(), person_id, at=at):
         return None
-    kept = await tx.one(_Kept, BY_CREDENTIAL, answer.credential_id())
-    if kept is None or person_id not in (None, kept.person_id) or not answer.names(kept.person_id):
+    stored = await tx.one(_StoredPasskey, BY_CREDENTIAL, response.credential_id())
+    if stored is None or person_id not in (None, stored.person_id) or not response.names(stored.person_id):
         return None
-    count = verified_count(party, answer.challenge(), answer, kept.public_key)
+    count = verified_sign_count(party, response.challenge(), response, stored.public_key)
     if count is None:
         return None
-    if await tx.run(USE, kept.person_id, kept.id, count, at):
-        return kept.person_id
-    await tx.run(SUSPECT, kept.person_id, kept.id, at)
-    await note_everywhere(tx, kept.person_id, "passkey_suspect", by=f"person {kept.person_id}", at=at)
+    if await tx.run(USE, stored.person_id, stored.id, count, at):
+        return stored.person_id
+    if await tx.run(SUSPECT, stored.person_id, stored.id, at):
+        await note_everywhere(tx, stored.person_id, "passkey_suspect", by=f"person {stored.person_id}", at=at)
     return None
 
 
@@ -142,10 +148,11 @@ async def rename(tx: Tx, person_id: UUID, passkey_id: UUID, name: str, *, by: st
 
 
 async def remove(tx: Tx, person_id: UUID, passkey_id: UUID, *, by: str, at: datetime) -> None:
-    """Take a passkey away, unless nothing would be left to sign in with."""
-    await tx.run(ONE_AT_A_TIME, person_id)
+    """Remove a passkey, unless the person could not sign in without it."""
+    # Two concurrent removals could otherwise remove the last two.
+    await lock_person(tx, person_id)
     others = [one for one in await passkeys_of(tx, person_id) if one.id != passkey_id]
-    if not others and not await tx.value(OTHER_WAY_IN, person_id):
+    if not others and not await tx.value(OTHER_CREDENTIAL, person_id):
         raise LastCredential
     was = await tx.value(REMOVE, person_id, passkey_id)
     if was is None:
@@ -171,7 +178,7 @@ BY_CREDENTIAL: Final = """
      WHERE credential_id = $1
 """
 
-# Synced passkeys do not count: theirs is always 0. Any other count must have grown.
+# The sign count of a synced passkey is always 0. Any other count must have grown.
 USE: Final = """
     UPDATE passkey
        SET sign_count = $3, used_at = $4
@@ -204,15 +211,7 @@ RENAME: Final = """
     RETURNING before.name
 """
 
-# Two removals at once would each leave the other's.
-ONE_AT_A_TIME: Final = """
-    SELECT id
-      FROM person
-     WHERE id = $1
-       FOR UPDATE
-"""
-
-OTHER_WAY_IN: Final = """
+OTHER_CREDENTIAL: Final = """
     SELECT true
       FROM password
      WHERE person_id = $1

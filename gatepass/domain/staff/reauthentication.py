@@ -1,4 +1,4 @@
-"""Showing again who one is, and the sessions of one person: looking at them, ending them."""
+"""Reauthentication, and the list of a person's open sessions, which they can end."""
 
 import secrets
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Address, Tx
-from gatepass.base.refusals import Refusal
-from gatepass.domain.staff.noting import note_everywhere
-from gatepass.domain.staff.sessions import IDLE, LIFETIME, TOKEN_BYTES, token_digest
+from gatepass.base.errors import Refusal
+from gatepass.domain.cell import TOKEN_BYTES
+from gatepass.domain.staff.membership import note_everywhere
+from gatepass.domain.staff.sessions import IDLE, LIFETIME, token_digest
 
-# Nobody looks further than this, and none of them is hidden from "end all others".
+# Nobody reads a longer list; "end all others" ends the rest too.
 MOST_SHOWN: Final = 100
 
 
@@ -30,10 +31,10 @@ class OpenSession:
     browser: str | None
 
 
-async def confirm(tx: Tx, session_id: UUID, *, at: datetime) -> str:
-    """The person has shown who they are. The new cookie: an older one that somebody took is worth nothing now."""
+async def mark_reauthenticated(tx: Tx, session_id: UUID, *, at: datetime, second_factor: bool = False) -> str:
+    """Store that the person has authenticated again. The new cookie: a stolen older one is worthless from now on."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    await tx.run(CONFIRM, session_id, token_digest(token), at)
+    await tx.run(MARK_REAUTHENTICATED, session_id, token_digest(token), at, second_factor)
     return token
 
 
@@ -56,9 +57,9 @@ async def end_others(tx: Tx, person_id: UUID, keep: UUID | None, *, by: str, at:
     return ended
 
 
-CONFIRM: Final = """
+MARK_REAUTHENTICATED: Final = """
     UPDATE studio_session
-       SET token_hash = $2, confirmed_at = $3, seen_at = $3
+       SET token_hash = $2, confirmed_at = $3, seen_at = $3, second_factor = second_factor OR $4
      WHERE id = $1
        AND ended_at IS NULL
 """

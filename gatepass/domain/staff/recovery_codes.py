@@ -1,4 +1,4 @@
-"""Recovery codes: ten words for the day when the phone is gone. Shown once, kept as hashes, each used once."""
+"""Recovery codes: ten codes for a lost phone. They are shown once and stored as hashes, and each works once."""
 
 import hashlib
 import secrets
@@ -7,25 +7,25 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.domain.staff.noting import note_everywhere
+from gatepass.domain.staff.membership import note_everywhere
 
 COUNT: Final = 10
-# No letters that are taken for another one. Sixteen of them are 80 bits: no slow hash is needed.
+# No characters that look alike. So many of them have 138 bits: no slow hash is needed.
 ALPHABET: Final = "abcdefghjkmnpqrstuvwxyz23456789"
-LETTERS: Final = 16
+LETTERS: Final = 28
 
 
 async def make_recovery_codes(tx: Tx, person_id: UUID, *, by: str, at: datetime) -> list[str]:
-    """Ten new codes, to be shown this once; those of before no longer work."""
+    """Ten new codes, to be shown once; earlier ones no longer work."""
     codes = [_code() for _ in range(COUNT)]
-    await tx.run(FORGET, person_id)
+    await tx.run(DELETE_ALL, person_id)
     await tx.run(KEEP, person_id, [_hash(person_id, code) for code in codes], at)
     await note_everywhere(tx, person_id, "recovery_codes_made", by=by, at=at)
     return codes
 
 
 async def accept_recovery_code(tx: Tx, person_id: UUID, code: str, *, at: datetime) -> bool:
-    """Whether this is one of the person's codes that was not used. Now it is."""
+    """Whether this is an unused code of the person. It is used by this call."""
     used = bool(await tx.run(USE, person_id, _hash(person_id, code), at))
     if used:
         left = await recovery_codes_left(tx, person_id)
@@ -45,12 +45,12 @@ def _code() -> str:
 
 
 def _hash(person_id: UUID, code: str) -> bytes:
-    """People type them in any case, with blanks for dashes."""
+    """In any case, with blanks or dashes, as people type it."""
     plain = "".join(c for c in code.lower() if c in ALPHABET)
     return hashlib.sha256(f"recovery {person_id} {plain}".encode()).digest()
 
 
-FORGET: Final = """
+DELETE_ALL: Final = """
     DELETE FROM recovery_code
      WHERE person_id = $1
 """

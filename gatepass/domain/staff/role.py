@@ -1,13 +1,13 @@
-"""Who may do what: one table."""
+"""Roles and permissions of the studio, in one table."""
 
 from enum import StrEnum
 from typing import Final
 
-from gatepass.base.refusals import Refusal
+from gatepass.base.errors import Refusal
 
 
 class Role(StrEnum):
-    """From the one who may do everything to the one who may only look."""
+    """From the role with every permission to the one that only reads."""
 
     OWNER = "owner"
     ADMIN = "admin"
@@ -21,11 +21,11 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
-    """What a page or a button of the studio needs. The value ends the sentence "Your role may not …"."""
+    """A permission that a page or a button of the studio needs. The value ends the sentence "Your role may not …"."""
 
     EVENTS_READ = "see events"
     EVENTS_WRITE = "change events"
-    DOOR_READ = "see the live door"
+    LIVE_READ = "see the live page"
     TICKETS_READ = "see tickets and cards"
     TICKETS_WRITE = "change tickets and cards"
     TICKETS_IMPORT = "import tickets"
@@ -41,6 +41,7 @@ class Permission(StrEnum):
     SETTINGS_READ = "see the settings"
     SETTINGS_WRITE = "change the settings"
     HOLDERS_ERASE = "erase card holders"
+    ACCESS_WRITE = "change who may enter the studio"
 
 
 class NotPermitted(Refusal):
@@ -49,7 +50,7 @@ class NotPermitted(Refusal):
     code = "not_permitted"
 
 
-_LOOK: Final = {Permission.EVENTS_READ, Permission.DOOR_READ, Permission.TICKETS_READ, Permission.TEAM_READ}
+_LOOK: Final = {Permission.EVENTS_READ, Permission.LIVE_READ, Permission.TICKETS_READ, Permission.TEAM_READ}
 _GATE: Final = _LOOK | {Permission.TICKETS_WRITE, Permission.HOLDERS_READ}
 _BUILD: Final = _LOOK | {
     Permission.KEYS_READ,
@@ -63,7 +64,7 @@ _BUILD: Final = _LOOK | {
 
 MAY: Final[dict[Role, frozenset[Permission]]] = {
     Role.OWNER: frozenset(Permission),
-    Role.ADMIN: frozenset(Permission),
+    Role.ADMIN: frozenset(Permission) - {Permission.ACCESS_WRITE},
     Role.DEVELOPER: frozenset(_BUILD),
     Role.GATE_LEAD: frozenset(_GATE),
     Role.VIEWER: frozenset(_LOOK),

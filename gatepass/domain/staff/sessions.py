@@ -1,31 +1,35 @@
-"""Sessions: a random cookie whose hash we keep. They end by themselves, and at once when somebody ends them."""
+"""Sessions: a random cookie, stored as a hash. They expire, and end at once when somebody ends them."""
 
 import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from ipaddress import IPv4Network, IPv6Network
 from typing import Final
 from uuid import UUID
 
-from gatepass.base.address import Address
+from gatepass.base.client_ip import Address
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
+from gatepass.domain.cell import TOKEN_BYTES
 from gatepass.domain.staff.role import Role
 
-# However busy, a session ends: a stolen cookie must not live for ever.
+# An active session expires too: a stolen cookie must not work for ever.
 LIFETIME: Final = timedelta(days=14)
-# A laptop left at the gate office is somebody else's the next morning.
+# Somebody else may use a laptop that was left at the gate office the next morning.
 IDLE: Final = timedelta(hours=24)
-# Noted at most this often: a click should not cost a write.
+# `seen_at` is written at most this often: not every click should cost a write.
 SEEN_EVERY: Final = timedelta(minutes=1)
-# How long somebody who showed who they are may touch secrets.
-CONFIRMED_FOR: Final = timedelta(minutes=10)
-TOKEN_BYTES: Final = 32
+# How long after authentication a person may change secrets.
+REAUTHENTICATED_FOR: Final = timedelta(minutes=10)
+# How long after its expiry a session is kept: long enough to ask where somebody was signed in.
+KEPT: Final = timedelta(days=30)
+BATCH: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """An open session: who it is, and where they are at work now, if anywhere."""
+    """An open session: the person, and the organization that they have chosen, if any."""
 
     id: UUID
     person_id: UUID
@@ -36,19 +40,36 @@ class Session:
     role: str | None
     seen_at: datetime
     confirmed_at: datetime | None
+    second_factor: bool
+    requires_second_factor: bool
+    studio_networks: list[IPv4Network | IPv6Network] | None
+    unseen_notices: int
+
+    @property
+    def actor(self) -> str:
+        """The person, as the audit log names an actor."""
+        return f"person {self.person_id}"
 
     @property
     def held_role(self) -> Role | None:
         return Role(self.role) if self.role else None
 
-    def is_confirmed(self, at: datetime) -> bool:
-        return self.confirmed_at is not None and at - self.confirmed_at < CONFIRMED_FOR
+    def is_reauthenticated(self, at: datetime) -> bool:
+        return self.confirmed_at is not None and at - self.confirmed_at < REAUTHENTICATED_FOR
 
 
 async def begin(
-    tx: Tx, person_id: UUID, *, at: datetime, address: Address | None, browser: str, confirmed: bool = True
+    tx: Tx,
+    person_id: UUID,
+    *,
+    at: datetime,
+    address: Address | None,
+    browser: str,
+    confirmed: bool = True,
+    organization_id: UUID | None = None,
+    second_factor: bool = False,
 ) -> str:
-    """Open a session and return its cookie. It starts in the first of the person's organizations."""
+    """Open a session and return its cookie. It starts in this organization, or in the first of the person's."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     await tx.run(
         BEGIN,
@@ -60,6 +81,8 @@ async def begin(
         at if confirmed else None,
         address,
         browser[:300],
+        second_factor,
+        organization_id,
     )
     return token
 
@@ -72,40 +95,80 @@ async def find(tx: Tx, token: str, *, at: datetime) -> Session | None:
     return session
 
 
-async def go_to(tx: Tx, session_id: UUID, organization_id: UUID, *, person_id: UUID) -> bool:
-    """Go to work in another of one's organizations; whether it is one."""
-    return bool(await tx.run(GO_TO, session_id, organization_id, person_id))
+async def switch_organization(tx: Tx, session_id: UUID, organization_id: UUID, *, person_id: UUID) -> bool:
+    """Choose another organization for this session; False if the person is not a member of it."""
+    return bool(await tx.run(SWITCH_ORGANIZATION, session_id, organization_id, person_id))
+
+
+async def reload(tx: Tx, session_id: UUID, *, at: datetime) -> Session | None:
+    """The session as it is now, if it is still open.
+
+    Reading it does not count as activity: a laptop left alone with a live page on its screen still times out.
+    """
+    return await tx.one(Session, RELOAD, session_id, at, at - IDLE)
+
+
+async def mark_strong(tx: Tx, session_id: UUID) -> None:
+    """A second factor was set up in this session, and shown to work."""
+    await tx.run(MARK_STRONG, session_id)
 
 
 async def end(tx: Tx, session_id: UUID, *, at: datetime) -> None:
     await tx.run(END, session_id, at)
 
 
+async def end_all(tx: Tx, person_id: UUID, *, at: datetime, organization_id: UUID | None = None) -> int:
+    """End every session of the person, or those in one organization; how many there were."""
+    return await tx.run(END_ALL, person_id, at, organization_id, at - LIFETIME)
+
+
+async def is_open(tx: Tx, session_id: UUID, *, at: datetime) -> bool:
+    """Whether the session is open at this moment, within a transaction that has locked the person."""
+    return await tx.value(IS_OPEN, session_id, at, at - IDLE) is not None
+
+
+async def delete_some_expired(tx: Tx, *, at: datetime) -> int:
+    """Delete a batch of old sessions and a batch of old sign-in links, which name addresses; how many there were."""
+    return await tx.run(DELETE_SESSIONS, at - KEPT, BATCH) + await tx.run(DELETE_LINKS, at - KEPT, BATCH)
+
+
 def token_digest(token: str) -> bytes:
-    """What is kept instead of a token: 256 random bits need no slow hash."""
+    """The hash that is stored instead of a token. 256 random bits need no slow hash."""
     return hashlib.sha256(token.encode(errors="replace")).digest()
 
 
 BEGIN: Final = """
-    -- every organization: the first of those that the person works for
+    -- every organization: the first that the person is a member of
     INSERT INTO studio_session (id, token_hash, person_id, began_at, seen_at, expires_at, confirmed_at, address,
-                                browser, chosen_organization_id)
-    VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8,
-            (SELECT m.organization_id FROM member m WHERE m.person_id = $3 ORDER BY m.joined_at LIMIT 1))
+                                browser, second_factor, chosen_organization_id)
+    VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9,
+            (SELECT m.organization_id FROM member m
+              WHERE m.person_id = $3 AND ($10::uuid IS NULL OR m.organization_id = $10)
+              ORDER BY m.joined_at LIMIT 1))
 """
 
-FIND: Final = """
-    -- every organization: the session is what tells us which one
+# Both statements are joined of these constants, never of values.
+OPEN_SESSION: Final = """
+    -- every organization: the session determines which one
     SELECT s.id, s.person_id, p.email, p.name, m.organization_id, o.name AS organization_name, m.role, s.seen_at,
-           s.confirmed_at
+           s.confirmed_at, s.second_factor, coalesce(o.requires_second_factor, false) AS requires_second_factor,
+           o.studio_networks,
+           (SELECT count(*) FROM notice n WHERE n.person_id = s.person_id AND n.seen_at IS NULL) AS unseen_notices
       FROM studio_session s
       JOIN person p ON p.id = s.person_id
       LEFT JOIN member m ON m.organization_id = s.chosen_organization_id AND m.person_id = s.person_id
       LEFT JOIN organization o ON o.id = m.organization_id
-     WHERE s.token_hash = $1
-       AND s.ended_at IS NULL
+     WHERE s.ended_at IS NULL
        AND s.expires_at > $2
        AND s.seen_at > $3
+"""
+FIND: Final = OPEN_SESSION + " AND s.token_hash = $1"
+RELOAD: Final = OPEN_SESSION + " AND s.id = $1"
+
+MARK_STRONG: Final = """
+    UPDATE studio_session
+       SET second_factor = true
+     WHERE id = $1
 """
 
 SEE: Final = """
@@ -114,7 +177,7 @@ SEE: Final = """
      WHERE id = $1
 """
 
-GO_TO: Final = """
+SWITCH_ORGANIZATION: Final = """
     UPDATE studio_session s
        SET chosen_organization_id = m.organization_id
       FROM member m
@@ -129,4 +192,35 @@ END: Final = """
        SET ended_at = $2
      WHERE id = $1
        AND ended_at IS NULL
+"""
+
+END_ALL: Final = """
+    UPDATE studio_session
+       SET ended_at = $2
+     WHERE person_id = $1
+       AND began_at > $4
+       AND ended_at IS NULL
+       AND expires_at > $2
+       AND ($3::uuid IS NULL OR chosen_organization_id = $3)
+"""
+
+IS_OPEN: Final = """
+    SELECT true
+      FROM studio_session
+     WHERE id = $1
+       AND ended_at IS NULL
+       AND expires_at > $2
+       AND seen_at > $3
+"""
+
+DELETE_SESSIONS: Final = """
+    DELETE FROM studio_session s
+     USING (SELECT id FROM studio_session WHERE expires_at < $1 LIMIT $2) old
+     WHERE s.id = old.id
+"""
+
+DELETE_LINKS: Final = """
+    DELETE FROM sign_in_link l
+     USING (SELECT token_hash FROM sign_in_link WHERE expires_at < $1 LIMIT $2) old
+     WHERE l.token_hash = old.token_hash
 """

@@ -1,26 +1,31 @@
-"""Links that sign a person in, once and soon: for `gatepass dev`, and for somebody who has lost everything."""
+"""Links that sign a person in once, within 15 minutes: for `gatepass dev`, and for somebody without credentials."""
 
-import secrets
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.domain.staff.sessions import TOKEN_BYTES, token_digest
+from gatepass.domain.cell import new_token
+from gatepass.domain.staff.sessions import token_digest
 
 VALID_FOR: Final = timedelta(minutes=15)
 
 
-async def make_link(tx: Tx, person_id: UUID, *, at: datetime) -> str:
+async def make_link(tx: Tx, person_id: UUID, *, cell: str, at: datetime) -> str:
     """The token of a new link."""
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    token = new_token(cell)
     await tx.run(MAKE, token_digest(token), person_id, at + VALID_FOR)
     return token
 
 
 async def use_link(tx: Tx, token: str, *, at: datetime) -> UUID | None:
-    """Whose link this is, if it is still good; from now on it is not."""
+    """The person of this link, if it is valid. It is used up by this call."""
     return await tx.value(USE, token_digest(token), at)
+
+
+async def withdraw_links(tx: Tx, person_id: UUID, *, at: datetime) -> int:
+    """Delete the links of this person that could still be used; how many there were."""
+    return await tx.run(WITHDRAW, person_id, at)
 
 
 MAKE: Final = """
@@ -35,4 +40,11 @@ USE: Final = """
        AND used_at IS NULL
        AND expires_at > $2
     RETURNING person_id
+"""
+
+WITHDRAW: Final = """
+    DELETE FROM sign_in_link
+     WHERE person_id = $1
+       AND used_at IS NULL
+       AND expires_at > $2
 """

@@ -1,4 +1,4 @@
-"""The team of an organization: who is in it, and changing that. An organization always has an owner."""
+"""The team of an organization: its members and their roles. An organization always has an owner."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,10 +6,14 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
 from gatepass.base.paging import Place
-from gatepass.base.refusals import Refusal
-from gatepass.domain import changes
+from gatepass.domain import security_log
+from gatepass.domain.staff import sessions
+from gatepass.domain.staff.invitations import withdraw_those_of
+from gatepass.domain.staff.membership import memberships, role_now
 from gatepass.domain.staff.role import RANK, NotPermitted, Role
+from gatepass.domain.staff.sign_in_links import withdraw_links
 
 
 class MemberNotFound(Refusal):
@@ -26,7 +30,7 @@ class LastOwner(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """`seen_at` is when somebody last worked here. The last three say how they sign in: who should do better shows."""
+    """`seen_at` is their last activity in this organization. The last three fields are their ways to sign in."""
 
     person_id: UUID
     name: str
@@ -40,7 +44,7 @@ class Member:
 
 
 async def members(tx: Tx, organization_id: UUID, *, after: Place, limit: int) -> list[Member]:
-    """A page of the team, in the order of joining."""
+    """A page of the team, ordered by when they joined."""
     return await tx.all(Member, MEMBERS, organization_id, after.at, after.id, limit)
 
 
@@ -53,46 +57,64 @@ async def member(tx: Tx, organization_id: UUID, person_id: UUID) -> Member:
 
 async def change_role(
     tx: Tx, organization_id: UUID, person_id: UUID, role: Role, *, giver: Role, by: str, at: datetime
-) -> None:
-    """Give somebody another role. Nobody gives or takes one above their own."""
-    owners = await _locked_owners(tx, organization_id)
-    was = await _held(tx, organization_id, person_id, giver)
+) -> int:
+    """Give somebody another role. Nobody gives or takes one above their own.
+
+    The invitations that they made with a role above the new one are withdrawn; how many there were.
+    """
+    held = await locked_members(tx, organization_id, person_id)
+    giver = await role_now(tx, organization_id, giver, by=by)
+    was = _changeable(held, person_id, giver)
     if RANK[role] > RANK[giver]:
         raise NotPermitted("Nobody gives a role above their own.", param="role")
     if was is role:
-        return
-    if was is Role.OWNER and owners <= {person_id}:
+        return 0
+    if owners_among(held) == {person_id}:
         raise LastOwner
     await tx.run(CHANGE_ROLE, organization_id, person_id, role)
-    await changes.note(tx, organization_id, "member", person_id, "role_changed", by=by, at=at, was=was, becomes=role)
+    await security_log.record(
+        tx, [organization_id], "member", person_id, "role_changed", by=by, at=at, was=was, becomes=role
+    )
+    return await withdraw_those_of(tx, organization_id, person_id, above=role, by=by, at=at)
 
 
-async def remove_member(tx: Tx, organization_id: UUID, person_id: UUID, *, giver: Role, by: str, at: datetime) -> None:
-    """End somebody's place here, with their very next click. They stay a person, and may work elsewhere."""
-    owners = await _locked_owners(tx, organization_id)
-    was = await _held(tx, organization_id, person_id, giver)
-    if was is Role.OWNER and owners <= {person_id}:
+async def remove_member(tx: Tx, organization_id: UUID, person_id: UUID, *, giver: Role, by: str, at: datetime) -> int:
+    """Remove a member at once, and end their sessions here. Their account and other memberships stay.
+
+    The invitations that they made are withdrawn, so that they cannot come back by one; how many there were.
+    """
+    held = await locked_members(tx, organization_id, person_id)
+    giver = await role_now(tx, organization_id, giver, by=by)
+    was = _changeable(held, person_id, giver)
+    if owners_among(held) == {person_id}:
         raise LastOwner
     await tx.run(REMOVE, organization_id, person_id)
-    await changes.note(tx, organization_id, "member", person_id, "removed", by=by, at=at, was=was)
+    await security_log.record(tx, [organization_id], "member", person_id, "removed", by=by, at=at, was=was)
+    if by != f"person {person_id}":
+        await sessions.end_all(tx, person_id, at=at, organization_id=organization_id)
+    if not await memberships(tx, person_id):
+        await withdraw_links(tx, person_id, at=at)
+    return await withdraw_those_of(tx, organization_id, person_id, by=by, at=at)
 
 
-async def _locked_owners(tx: Tx, organization_id: UUID) -> set[UUID]:
-    """The owners, locked before anybody else is: of two who step down at once, the second one finds only themselves."""
-    return {row["person_id"] for row in await tx.rows(OWNERS, organization_id)}
+async def locked_members(tx: Tx, organization_id: UUID, person_id: UUID) -> dict[UUID, Role]:
+    """This member and every owner, locked: of two owners who step down concurrently, the second is the last."""
+    return {row["person_id"]: Role(row["role"]) for row in await tx.rows(LOCK, organization_id, person_id)}
 
 
-async def _held(tx: Tx, organization_id: UUID, person_id: UUID, giver: Role) -> Role:
-    held = await tx.value(HELD, organization_id, person_id)
-    if held is None:
+def owners_among(held: dict[UUID, Role]) -> set[UUID]:
+    return {person_id for person_id, role in held.items() if role is Role.OWNER}
+
+
+def _changeable(held: dict[UUID, Role], person_id: UUID, giver: Role) -> Role:
+    if person_id not in held:
         raise MemberNotFound
-    role = Role(held)
-    if RANK[role] > RANK[giver]:
+    if RANK[held[person_id]] > RANK[giver]:
         raise NotPermitted("Nobody changes somebody whose role is above their own.", param="role")
-    return role
+    return held[person_id]
 
 
-# Not EXISTS: PostgreSQL would hash all the passwords there are, to look up a page of them.
+# Not EXISTS: PostgreSQL would build a hash table of all passwords to look up one page.
 MEMBERS: Final = """
     SELECT m.person_id, p.name, p.email, m.role, m.joined_at,
            (SELECT s.seen_at FROM studio_session s
@@ -123,20 +145,13 @@ MEMBER: Final = """
        AND m.person_id = $2
 """
 
-HELD: Final = """
-    SELECT role
+# The owners first: everybody who changes a team waits for the same rows, so that two of them cannot deadlock.
+LOCK: Final = """
+    SELECT person_id, role
       FROM member
      WHERE organization_id = $1
-       AND person_id = $2
-       FOR UPDATE
-"""
-
-OWNERS: Final = """
-    SELECT person_id
-      FROM member
-     WHERE organization_id = $1
-       AND role = 'owner'
-     ORDER BY person_id
+       AND (role = 'owner' OR person_id = $2)
+     ORDER BY role <> 'owner', person_id
        FOR UPDATE
 """
 

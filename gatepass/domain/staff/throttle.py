@@ -1,20 +1,21 @@
-"""Waiting after failures, longer each time: per person and per address, shared by every process.
+"""Exponential backoff after failed tries: per person and per address, shared by every process.
 
-A try is counted before it is looked at, so that a thousand at once are a thousand, and taken back when it was right.
-A try that comes too early is refused and counts nothing: nobody can keep a person out by knocking. The longest wait is
-minutes, so nobody is locked out for good. What is typed is counted, known or not: the answer never tells which.
-Passkeys cannot be guessed and are never made to wait.
+A try is counted before it is checked, so that a thousand concurrent ones count as a thousand, and taken back if it was
+right. A try that comes too early is refused and does not count, so nobody can lock a person out by trying. The longest
+wait for a password is five minutes, so nobody is locked out for good. E-mail addresses are counted whether they are
+known or not, so the response does not disclose it. Passkeys cannot be guessed and are never throttled.
 """
 
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import IPv4Address, IPv6Address, ip_network
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.client_ip import network_of
 from gatepass.base.database import Tx
-from gatepass.base.refusals import Refusal
+from gatepass.base.errors import Refusal
+from gatepass.domain.staff.person import folded
 
 
 class MustWait(Refusal):
@@ -23,13 +24,13 @@ class MustWait(Refusal):
     code = "must_wait"
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"There were too many failed tries. Try again in {spoken(seconds)}.")
+        super().__init__(f"There were too many failed tries. Try again in {_duration(seconds)}.")
         self.retry_after = seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """So many tries at once; then one second, two, four, up to the longest wait."""
+class Backoff:
+    """`free` tries without a wait; then one second, two, four, up to the longest wait."""
 
     free: int
     longest: timedelta
@@ -37,70 +38,66 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is guessed at, or from where."""
+    """A person, a code or an address whose tries are counted."""
 
     hash: bytes
-    patience: Patience
+    backoff: Backoff
 
 
-# A person mistypes a few times. Five minutes a guess are a hundred thousand guesses a year: against twelve characters
-# they are nothing, against a person who waits for them they are bearable.
-OF_PERSON: Final = Patience(free=5, longest=timedelta(minutes=5))
-# Three in a million codes are right at any moment, so whoever has the password gets one guess an hour in the end.
-OF_CODE: Final = Patience(free=5, longest=timedelta(hours=1))
+# A person mistypes a few times. One guess in five minutes is a hundred thousand guesses a year: too few against twelve
+# characters, and a bearable wait for a person.
+PERSON_BACKOFF: Final = Backoff(free=5, longest=timedelta(minutes=5))
+# Three in a million codes are right at any moment, so somebody with the password ends at one guess an hour.
+CODE_BACKOFF: Final = Backoff(free=5, longest=timedelta(hours=1))
 # An office shares one address.
-OF_ADDRESS: Final = Patience(free=30, longest=timedelta(minutes=5))
+ADDRESS_BACKOFF: Final = Backoff(free=30, longest=timedelta(minutes=5))
 # A count without a failure for this long is forgotten.
 FORGOTTEN_AFTER: Final = timedelta(hours=24)
-# How many forgotten counts one try clears away: more than it can add, so that the table stays small.
+# How many forgotten counts each try deletes: more than it can add, so that the table stays small.
 CLEARED_AT_ONCE: Final = 10
 
 
 def password_of(email: str) -> Subject:
-    return Subject(_hash("person", email.strip().lower()), OF_PERSON)
+    """All spellings of one address are one subject: it is folded as the account is looked up."""
+    return Subject(_hash("person", folded(email)), PERSON_BACKOFF)
 
 
 def code_of(person_id: UUID) -> Subject:
-    return Subject(_hash("code", str(person_id)), OF_CODE)
+    return Subject(_hash("code", str(person_id)), CODE_BACKOFF)
 
 
 async def count_try(tx: Tx, subject: Subject, *, at: datetime) -> None:
-    """Count a try before it is looked at, or refuse it because it comes too early. Commit this, whatever follows."""
+    """Count a try before it is checked, or refuse it because it comes too early. Commit this in any case."""
     await tx.run(CLEAR, at - FORGOTTEN_AFTER, CLEARED_AT_ONCE)
     for one in (subject, *_address_of(tx)):
         await _count(tx, one, at)
 
 
-async def forgive(tx: Tx, subject: Subject) -> None:
-    """It was right: forget the failures at this subject, and take this try back from the address."""
-    await tx.run(FORGET, subject.hash)
+async def reset(tx: Tx, subject: Subject) -> None:
+    """After a right try: delete the failures of this subject, and take this try back from the address."""
+    await tx.run(DELETE, subject.hash)
     for one in _address_of(tx):
         await tx.run(TAKE_BACK, one.hash)
 
 
 async def _count(tx: Tx, subject: Subject, at: datetime) -> None:
-    patience = subject.patience
-    counted = await tx.value(COUNT, subject.hash, at, patience.free, patience.longest, at - FORGOTTEN_AFTER)
+    backoff = subject.backoff
+    counted = await tx.value(COUNT, subject.hash, at, backoff.free, backoff.longest, at - FORGOTTEN_AFTER)
     if counted is None:
         until: datetime = await tx.value(WAITS_UNTIL, subject.hash) or at
         raise MustWait(max(1, -int((at - until).total_seconds() // 1)))
 
 
 def _address_of(tx: Tx) -> list[Subject]:
-    """Counted after the other one, always, so that two tries never wait for each other in a circle."""
-    return [Subject(_hash("address", _network(tx.address)), OF_ADDRESS)] if tx.address else []
-
-
-def _network(address: IPv4Address | IPv6Address) -> str:
-    """An IPv6 network is one household; its addresses are as many as anybody likes."""
-    return str(ip_network((address, 64), strict=False)) if address.version == 6 else str(address)
+    """The address, always counted after the other subject, so that two tries cannot deadlock."""
+    return [Subject(_hash("address", network_of(tx.address)), ADDRESS_BACKOFF)] if tx.address else []
 
 
 def _hash(kind: str, text: str) -> bytes:
     return hashlib.sha256(f"{kind} {text}".encode(errors="replace")).digest()
 
 
-def spoken(seconds: int) -> str:
+def _duration(seconds: int) -> str:
     if seconds < 120:
         return f"{seconds} second{'' if seconds == 1 else 's'}"
     return f"{-(-seconds // 60)} minutes"
@@ -126,7 +123,7 @@ WAITS_UNTIL: Final = """
      WHERE subject = $1
 """
 
-FORGET: Final = """
+DELETE: Final = """
     DELETE FROM failed_try
      WHERE subject = $1
 """

@@ -1,12 +1,14 @@
-"""The two ceremonies of WebAuthn: making a passkey, and showing that one has it.
+"""WebAuthn: registration of a passkey, and authentication with one.
 
-What a browser sends is a stranger's text: it is bounded and read by type before the library sees it, and whatever the
-library makes of it, it is accepted or it is not.
+The text of a browser is untrusted: its length is bounded and its types are checked before the library reads it, and any
+exception of the library is a refusal.
 """
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
@@ -20,37 +22,51 @@ from webauthn.helpers.structs import (
 )
 from webauthn.registration.verify_registration_response import VerifiedRegistration
 
-from gatepass.domain.staff.party import Party
-
 RP_NAME: Final = "Gatepass"
-# A real answer has one or two KiB.
-LONGEST_ANSWER: Final = 16_384
-# As long as the challenge.
+# A real response has one or two KiB.
+LONGEST_RESPONSE: Final = 16_384
+# As long as the challenge is valid.
 TIMEOUT_MS: Final = 300_000
-# The library compares counts before it looks at the signature. Ours is compared after it, and in the database: so that
-# no forger can make a key suspect, and no two answers can share a count.
+# The library compares sign counts before it verifies the signature. We compare after it, in the database, so that a
+# forged response cannot make a passkey suspect, and no two responses can have the same count.
 NOT_COMPARED_YET: Final = 0
 
 
-class _Response(msgspec.Struct):
-    clientDataJSON: str  # noqa: N815  the standard's own names
+@dataclass(frozen=True, slots=True)
+class RelyingParty:
+    """The domain that a passkey is bound to, and our one origin under it."""
+
+    id: str
+    origin: str
+
+
+def relying_party(public_url: str) -> RelyingParty:
+    """An IP address cannot be a domain, so in development it is `localhost`."""
+    parts = urlsplit(public_url)
+    host = parts.hostname or "localhost"
+    host = "localhost" if host in ("127.0.0.1", "::1") else host
+    return RelyingParty(host, f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else ""))
+
+
+class _AuthenticatorResponse(msgspec.Struct):
+    clientDataJSON: str  # noqa: N815  the names of the standard
     attestationObject: str | None = None  # noqa: N815
     authenticatorData: str | None = None  # noqa: N815
     signature: str | None = None
     userHandle: str | None = None  # noqa: N815
 
 
-class Answer(msgspec.Struct):
-    """What a browser sends, with all that we look at."""
+class CredentialResponse(msgspec.Struct):
+    """The response of an authenticator, with the fields that we read."""
 
     id: str
     rawId: str  # noqa: N815
     type: str
-    response: _Response
+    response: _AuthenticatorResponse
 
     def challenge(self) -> bytes:
-        """The challenge that this says it answers, or nothing."""
-        with suppress(Exception):  # whatever a stranger's bytes bring about
+        """The challenge that this claims to answer, or nothing."""
+        with suppress(Exception):  # any exception on untrusted bytes
             return parse_client_data_json(base64url_to_bytes(self.response.clientDataJSON)).challenge
         return b""
 
@@ -60,24 +76,24 @@ class Answer(msgspec.Struct):
         return b""
 
     def names(self, person_id: UUID) -> bool:
-        """Whether the authenticator names this person as the owner."""
+        """Whether the authenticator names this person as the owner of the passkey."""
         with suppress(ValueError):
             return base64url_to_bytes(self.response.userHandle or "") == person_id.bytes
         return False
 
 
-def read_answer(text: str) -> Answer | None:
-    if len(text) > LONGEST_ANSWER:
+def read_response(text: str) -> CredentialResponse | None:
+    if len(text) > LONGEST_RESPONSE:
         return None
     with suppress(msgspec.MsgspecError, RecursionError, UnicodeError):
-        return msgspec.json.decode(text, type=Answer)
+        return msgspec.json.decode(text, type=CredentialResponse)
     return None
 
 
-def creation_options(
-    party: Party, challenge: bytes, person_id: UUID, email: str, name: str, have: Sequence[bytes] = ()
+def registration_options(
+    party: RelyingParty, challenge: bytes, person_id: UUID, email: str, name: str, have: Sequence[bytes] = ()
 ) -> str:
-    """What `navigator.credentials.create` is called with. An authenticator that has one of ours makes no second."""
+    """The argument of `navigator.credentials.create`. An authenticator that has one of `have` makes no second one."""
     return options_to_json(
         webauthn.generate_registration_options(
             rp_id=party.id,
@@ -96,8 +112,8 @@ def creation_options(
     )
 
 
-def request_options(party: Party, challenge: bytes, have: Sequence[bytes] = ()) -> str:
-    """What `navigator.credentials.get` is called with. Without a list, any passkey for this domain will do."""
+def authentication_options(party: RelyingParty, challenge: bytes, have: Sequence[bytes] = ()) -> str:
+    """The argument of `navigator.credentials.get`. Without `have`, any passkey for this domain is accepted."""
     return options_to_json(
         webauthn.generate_authentication_options(
             rp_id=party.id,
@@ -109,10 +125,12 @@ def request_options(party: Party, challenge: bytes, have: Sequence[bytes] = ()) 
     )
 
 
-def verified_creation(party: Party, challenge: bytes, answer: Answer) -> VerifiedRegistration | None:
-    with suppress(Exception):  # whatever a stranger's bytes bring about is a refusal
+def verified_registration(
+    party: RelyingParty, challenge: bytes, response: CredentialResponse
+) -> VerifiedRegistration | None:
+    with suppress(Exception):  # any exception on untrusted bytes is a refusal
         return webauthn.verify_registration_response(
-            credential=_plain(answer),
+            credential=_plain(response),
             expected_challenge=challenge,
             expected_rp_id=party.id,
             expected_origin=party.origin,
@@ -121,11 +139,13 @@ def verified_creation(party: Party, challenge: bytes, answer: Answer) -> Verifie
     return None
 
 
-def verified_count(party: Party, challenge: bytes, answer: Answer, public_key: bytes) -> int | None:
-    """The authenticator's count, if the answer is signed with this key. It is still to be compared."""
-    with suppress(Exception):  # whatever a stranger's bytes bring about is a refusal
+def verified_sign_count(
+    party: RelyingParty, challenge: bytes, response: CredentialResponse, public_key: bytes
+) -> int | None:
+    """The sign count, if this key signed the response. The caller has to compare it."""
+    with suppress(Exception):  # any exception on untrusted bytes is a refusal
         return webauthn.verify_authentication_response(
-            credential=_plain(answer),
+            credential=_plain(response),
             expected_challenge=challenge,
             expected_rp_id=party.id,
             expected_origin=party.origin,
@@ -136,5 +156,5 @@ def verified_count(party: Party, challenge: bytes, answer: Answer, public_key: b
     return None
 
 
-def _plain(answer: Answer) -> dict[str, Any]:
-    return msgspec.to_builtins(answer)
+def _plain(response: CredentialResponse) -> dict[str, Any]:
+    return msgspec.to_builtins(response)

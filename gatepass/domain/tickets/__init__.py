@@ -1,12 +1,11 @@
 """Tickets: issued, activated once, or cancelled."""
 
-from gatepass.domain.tickets.activation import ACTIVATED, Scan, Verdict, activate
+from gatepass.domain.tickets.activation import ACTIVATED, Scan, ScanOutcome, activate
+from gatepass.domain.tickets.bulk_load import load
 from gatepass.domain.tickets.cancellation import cancel, cancel_some_of_cancelled_events, undo_activation
-from gatepass.domain.tickets.card_history import Moment, MomentKind, history
-from gatepass.domain.tickets.handing_out import HandedOut, hand_out
-from gatepass.domain.tickets.issuing import issue
-from gatepass.domain.tickets.listing import ListedTicket, export_some, find, of_card, of_event, referred
-from gatepass.domain.tickets.loading import load
+from gatepass.domain.tickets.card_history import CardHistoryEntry, HistoryKind, history
+from gatepass.domain.tickets.issuance import IssuedTicket, issue, issue_with_card
+from gatepass.domain.tickets.listing import ListedTicket, export_some, find, find_by_reference, of_card, of_event
 from gatepass.domain.tickets.replacement import REPLACED, REPLACES, replace
 from gatepass.domain.tickets.ticket import (
     AlreadyActivated,
@@ -24,29 +23,29 @@ __all__ = [
     "REPLACES",
     "AlreadyActivated",
     "CardHasTicket",
-    "HandedOut",
+    "CardHistoryEntry",
+    "HistoryKind",
     "IdempotencyKeyReused",
+    "IssuedTicket",
     "ListedTicket",
-    "Moment",
-    "MomentKind",
     "Scan",
+    "ScanOutcome",
     "SoldOut",
     "TicketCancelled",
     "TicketNotFound",
     "TicketState",
-    "Verdict",
     "activate",
     "cancel",
     "cancel_some_of_cancelled_events",
     "export_some",
     "find",
-    "hand_out",
+    "find_by_reference",
     "history",
     "issue",
+    "issue_with_card",
     "load",
     "of_card",
     "of_event",
-    "referred",
     "replace",
     "undo_activation",
 ]

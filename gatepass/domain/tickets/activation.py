@@ -1,8 +1,8 @@
 """Activating a ticket: a card is shown at a gate and its ticket is used up.
 
-Scans come in batches and each gets its own verdict; `activation.sql` beside this file is the whole
-of what PostgreSQL does with them: retry keys, event, card, ticket, the update that decides the race,
-the scan's record and its audit row, in one transaction and one round trip.
+Scans come in batches, and each has its own outcome. `activation.sql` beside this file does all of it in one transaction
+and one round trip: idempotency keys, event, card, ticket, the conditional UPDATE that decides the race, the rows of
+the scan and of the request log, the webhook messages.
 """
 
 import hashlib
@@ -16,12 +16,12 @@ import msgspec
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
 from gatepass.base.ids import id_of
-from gatepass.base.refusals import Refusal
 from gatepass.domain.cards import CardNotFound, CardRevoked, CardSuspended, Expired
 from gatepass.domain.events import EventNotActive, EventNotFound
 from gatepass.domain.keys import Address, Mode
-from gatepass.domain.sandbox import Given
+from gatepass.domain.sandbox import SandboxVerdict
 from gatepass.domain.tickets.ticket import (
     AlreadyActivated,
     IdempotencyKeyReused,
@@ -47,7 +47,7 @@ REFUSALS: Final[dict[str, type[Refusal]]] = {
     )
 }
 
-# What was judged changed under a batch at most now and then; three times in a row is a fault of ours.
+# A row rarely changes between two statements of a batch; three times in a row is a fault of ours.
 ATTEMPTS: Final = 3
 
 
@@ -63,7 +63,7 @@ class Scan(msgspec.Struct, frozen=True):
     key_id: UUID
     address: Address | None
     elapsed_us: int
-    retry_key: str | None
+    idempotency_key: str | None
     event_id: UUID
     card_number: str
     shown: str
@@ -71,22 +71,22 @@ class Scan(msgspec.Struct, frozen=True):
     gate: str | None
     scanner_id: str | None
     occurred_at: datetime | None
-    given: Given | None = None
+    given: SandboxVerdict | None = None
     signing_key: UUID | None = None
     received_at: datetime | None = None
 
-    def retry_digest(self) -> UUID | None:
-        """The retry key within its organization: live and sandbox have keys of their own."""
-        return None if self.retry_key is None else _digest(self.mode, self.retry_key)
+    def idempotency_digest(self) -> UUID | None:
+        """The idempotency key within its organization. Live and sandbox keys are apart."""
+        return None if self.idempotency_key is None else _digest(self.mode, self.idempotency_key)
 
     def fingerprint(self) -> UUID:
-        """What the request asked for. A retry may be spelled differently, but not ask for something else."""
+        """A digest of what the request asks for. A retry may be spelled differently, but not ask for something else."""
         occurred_at = rfc3339(self.occurred_at) if self.occurred_at else None
         return _digest(str(self.event_id), self.shown, self.gate, self.scanner_id, occurred_at)
 
 
-class Verdict(msgspec.Struct, frozen=True):
-    """What became of a scan: `activated`, or the code of a refusal."""
+class ScanOutcome(msgspec.Struct, frozen=True):
+    """The outcome of a scan: `activated`, or the code of a refusal."""
 
     request_id: UUID
     verdict: str
@@ -112,23 +112,23 @@ class Verdict(msgspec.Struct, frozen=True):
 
 async def activate(
     tx: Tx, scans: Sequence[Scan], *, at: datetime, statuses: Mapping[Mode, Mapping[str, int]]
-) -> list[Verdict | None]:
-    """Use up the tickets of these scans; a verdict for each, in their order.
+) -> list[ScanOutcome | None]:
+    """Activate the tickets of these scans; an outcome for each, in their order.
 
-    None: the API key, or the key that signed the token, has ended. Nothing was judged.
+    The outcome is None if the API key, or the key that signed the token, has ended: such a scan was not judged.
 
-    `statuses` says what the door answers for each verdict, for the audit row. The statement is a
-    transaction of its own, so `tx` must not be inside one.
+    `statuses` has the HTTP status of each verdict, for the request log. The statement is a transaction of its own, so
+    `tx` must not be inside one.
     """
     arguments = _columns(scans, at, statuses)
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            verdicts = [Verdict(*row) for row in await tx.rows(ACTIVATE, *arguments)]
+            outcomes = [ScanOutcome(*row) for row in await tx.rows(ACTIVATE, *arguments)]
         except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError):
             if attempt == ATTEMPTS:
                 raise
         else:
-            return _in_order(scans, verdicts)
+            return _in_order(scans, outcomes)
     raise AssertionError
 
 
@@ -143,7 +143,7 @@ def _columns(scans: Sequence[Scan], at: datetime, statuses: Mapping[Mode, Mappin
         [scan.address and str(scan.address) for scan in scans],
         [scan.received_at for scan in scans],
         [scan.elapsed_us for scan in scans],
-        [scan.retry_digest() for scan in scans],
+        [scan.idempotency_digest() for scan in scans],
         [scan.fingerprint() for scan in scans],
         [scan.event_id for scan in scans],
         [scan.card_number for scan in scans],
@@ -156,17 +156,17 @@ def _columns(scans: Sequence[Scan], at: datetime, statuses: Mapping[Mode, Mappin
     ]
 
 
-def _in_order(scans: Sequence[Scan], verdicts: Sequence[Verdict]) -> list[Verdict | None]:
-    by_request = {verdict.request_id: verdict for verdict in verdicts}
+def _in_order(scans: Sequence[Scan], outcomes: Sequence[ScanOutcome]) -> list[ScanOutcome | None]:
+    by_request = {outcome.request_id: outcome for outcome in outcomes}
     return [by_request.get(scan.request_id) for scan in scans]
 
 
 def _digest(*parts: str | None) -> UUID:
-    """128 bits of SHA-256: a collision could only harm the organization that searched for it."""
+    """128 bits of SHA-256: a collision harms only the organization that searched for it."""
     return id_of(hashlib.sha256(msgspec.json.encode(parts)).digest()[:16])
 
 
-# In the order of Verdict's fields.
+# In the order of ScanOutcome's fields.
 ACTIVATE: Final = """
     SELECT request_id, verdict, replayed, ticket_id, tier, category_name, first_at, first_gate, first_scanner_id
       FROM activate_scans($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)

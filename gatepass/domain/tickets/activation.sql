@@ -1,11 +1,7 @@
--- Activating tickets, a batch of scans at a time, in one round trip. `activation.py` calls it.
---
--- Installed by `gatepass migrate` after the migrations, and replaced when this file changes.
--- Nested loops over indexes are right at every size here, and keep the order in which rows are locked;
--- each look-up stands in a LATERAL … OFFSET 0, so that the planner uses the whole of its index.
+-- Activate the tickets of a batch of scans in one round trip. `activation.py` calls it, `gatepass migrate` installs it.
+-- Each look-up stands in a LATERAL … OFFSET 0, so that the planner uses the whole key of its index.
 
--- A scan was judged by two statements that saw different things (a card resumed in between, say).
--- Nothing has been decided; the caller runs the batch again.
+-- Two statements saw different states: a card was resumed in between, say. Nothing is decided; the caller tries again.
 CREATE OR REPLACE FUNCTION changed_meanwhile() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'what was judged changed meanwhile' USING ERRCODE = 'serialization_failure';
@@ -22,7 +18,7 @@ CREATE OR REPLACE FUNCTION activate_scans(
     p_address text[],
     p_received_at timestamptz[],
     p_elapsed_us integer[],
-    p_retry_key uuid[],
+    p_idempotency_key uuid[],
     p_fingerprint uuid[],
     p_event uuid[],
     p_card_number text[],
@@ -46,7 +42,7 @@ RETURNS TABLE (
 )
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
-SET enable_hashjoin = off
+SET enable_hashjoin = off  -- nested loops over indexes are right at every size, and keep the order of row locks
 SET enable_mergejoin = off
 SET enable_seqscan = off
 SET jit = off
@@ -58,11 +54,10 @@ DECLARE
     last_generation smallint;
     dead_keys uuid[];
     retired_keys uuid[];
-    heard_keys text[];
+    heard_keys text[];  -- organization, mode and message type, where somebody subscribes to it
     written CONSTANT text := 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"';
 BEGIN
-    -- 0. Callers remember whom a key belongs to, and which key signs cards. A scan under one that has ended
-    --    since is not judged at all: it gets no verdict and leaves no row.
+    -- 0. Callers cache API keys and signing keys. A scan whose key has ended since gets no verdict and leaves no row.
     SELECT coalesce(array_agg(u.key_id), '{}') INTO dead_keys
       FROM (SELECT DISTINCT x.organization_id, x.key_id
               FROM unnest(p_organization, p_key) x (organization_id, key_id)) u
@@ -80,24 +75,21 @@ BEGIN
                           AND s.id = u.key_id
                           AND s.retired_at IS NULL);
     SELECT g.current, (g.current + 2) % 3 INTO this_generation, last_generation FROM idempotency_generation g;
-    -- Which organizations want to be told of what.
     SELECT array_agg(u.organization_id::text || u.mode || heard.type) INTO heard_keys
       FROM (SELECT DISTINCT x.organization_id, x.mode
               FROM unnest(p_organization, p_mode) x (organization_id, mode)) u
      CROSS JOIN unnest(heard_types(u.organization_id, u.mode, p_at)) heard (type);
 
-    -- 1. One scan at a time per retry key. A twin in another process waits here until the first has
-    --    committed, and every statement below then sees what it wrote. Sorted, so that two batches
-    --    cannot wait for each other.
+    -- 1. An advisory lock per idempotency key. A concurrent retry in another process waits here until the first has
+    --    committed, and every statement below sees what it wrote. Sorted, so that two batches cannot deadlock.
     PERFORM pg_advisory_xact_lock(key.lock)
-       FROM (SELECT DISTINCT hashtextextended(u.organization_id::text || u.retry_key::text, 0) AS lock
-               FROM unnest(p_organization, p_retry_key) u (organization_id, retry_key)
-              WHERE u.retry_key IS NOT NULL
+       FROM (SELECT DISTINCT hashtextextended(u.organization_id::text || u.idempotency_key::text, 0) AS lock
+               FROM unnest(p_organization, p_idempotency_key) u (organization_id, idempotency_key)
+              WHERE u.idempotency_key IS NOT NULL
               ORDER BY 1) key;
 
-    -- 2. The update that decides. Two gates may scan one card in the same millisecond: within a
-    --    batch the first to arrive is sent forward, between batches PostgreSQL lets one of them
-    --    find activated_at empty. Everything after this only explains the outcome.
+    -- 2. The conditional UPDATE that decides the race. Within a batch the first scan of a ticket goes forward; between
+    --    batches PostgreSQL lets one of them find activated_at empty. Everything below only explains the outcome.
     UPDATE ticket t
        SET activated_at = p_at,
            activated_by = first.request,
@@ -105,14 +97,14 @@ BEGIN
            activated_scanner_id = first.scanner_id
       FROM (SELECT DISTINCT ON (i.organization_id, found.ticket_id)
                    i.organization_id, found.ticket_id, i.request, i.gate, i.scanner_id
-              FROM (SELECT DISTINCT ON (u.organization_id, coalesce(u.retry_key, u.request)) u.*
-                      FROM unnest(p_organization, p_request, p_key, p_retry_key, p_event, p_card_number, p_signing_key,
+              FROM (SELECT DISTINCT ON (u.organization_id, coalesce(u.idempotency_key, u.request)) u.*
+                      FROM unnest(p_organization, p_request, p_key, p_idempotency_key, p_event, p_card_number, p_signing_key,
                                   p_expired, p_gate, p_scanner_id, p_given)
-                           WITH ORDINALITY u (organization_id, request, key_id, retry_key, event_id, card_number,
+                           WITH ORDINALITY u (organization_id, request, key_id, idempotency_key, event_id, card_number,
                                               signing_key, expired, gate, scanner_id, given, n)
                      WHERE u.key_id <> ALL (dead_keys)
                        AND (u.signing_key IS NULL OR u.signing_key <> ALL (retired_keys))
-                     ORDER BY u.organization_id, coalesce(u.retry_key, u.request), u.n) i
+                     ORDER BY u.organization_id, coalesce(u.idempotency_key, u.request), u.n) i
              CROSS JOIN LATERAL (SELECT e.id
                                    FROM event e
                                   WHERE e.organization_id = i.organization_id
@@ -137,7 +129,7 @@ BEGIN
                AND NOT i.expired
                AND NOT EXISTS (SELECT FROM idempotency old
                                 WHERE old.organization_id = i.organization_id
-                                  AND old.retry_key = i.retry_key
+                                  AND old.idempotency_key = i.idempotency_key
                                   AND old.generation IN (this_generation, last_generation)
                                OFFSET 0)
              ORDER BY i.organization_id, found.ticket_id, i.n) first
@@ -146,21 +138,20 @@ BEGIN
        AND t.activated_at IS NULL
        AND t.cancelled_at IS NULL;
 
-    -- 3. Say what happened, write it down, and answer.
     RETURN QUERY
     WITH item AS (
         SELECT u.*,
                first_value(u.request) OVER same_key AS leader,
                first_value(u.fingerprint) OVER same_key AS leader_fingerprint
-          FROM unnest(p_request, p_organization, p_mode, p_key, p_address, p_received_at, p_elapsed_us, p_retry_key,
+          FROM unnest(p_request, p_organization, p_mode, p_key, p_address, p_received_at, p_elapsed_us, p_idempotency_key,
                       p_fingerprint, p_event, p_card_number, p_signing_key, p_expired, p_gate, p_scanner_id,
                       p_occurred_at, p_given)
-               WITH ORDINALITY u (request, organization_id, mode, key_id, address, received_at, elapsed_us, retry_key,
+               WITH ORDINALITY u (request, organization_id, mode, key_id, address, received_at, elapsed_us, idempotency_key,
                                   fingerprint, event_id, card_number, signing_key, expired, gate, scanner_id,
                                   occurred_at, given, n)
          WHERE u.key_id <> ALL (dead_keys)
            AND (u.signing_key IS NULL OR u.signing_key <> ALL (retired_keys))
-        WINDOW same_key AS (PARTITION BY u.organization_id, coalesce(u.retry_key, u.request) ORDER BY u.n)
+        WINDOW same_key AS (PARTITION BY u.organization_id, coalesce(u.idempotency_key, u.request) ORDER BY u.n)
     ),
     judged AS MATERIALIZED (
         SELECT i.*,
@@ -197,7 +188,7 @@ BEGIN
           LEFT JOIN LATERAL (SELECT x.*
                                FROM idempotency x
                               WHERE x.organization_id = i.organization_id
-                                AND x.retry_key = i.retry_key
+                                AND x.idempotency_key = i.idempotency_key
                                 AND x.generation IN (this_generation, last_generation)
                              OFFSET 0) old ON true
           LEFT JOIN LATERAL (SELECT x.id, x.status
@@ -238,15 +229,15 @@ BEGIN
                first_value(j.own_first_gate) OVER same_key AS first_gate,
                first_value(j.own_first_scanner_id) OVER same_key AS first_scanner_id
           FROM judged j
-        WINDOW same_key AS (PARTITION BY j.organization_id, coalesce(j.retry_key, j.request) ORDER BY j.n)
+        WINDOW same_key AS (PARTITION BY j.organization_id, coalesce(j.idempotency_key, j.request) ORDER BY j.n)
     ),
-    remembered AS (
-        INSERT INTO idempotency (organization_id, retry_key, generation, fingerprint, at, verdict, ticket_id, tier,
+    stored AS (
+        INSERT INTO idempotency (organization_id, idempotency_key, generation, fingerprint, at, verdict, ticket_id, tier,
                                  category_name, first_at, first_gate, first_scanner_id)
-        SELECT a.organization_id, a.retry_key, this_generation, a.fingerprint, p_at, a.verdict, a.ticket_id, a.tier,
+        SELECT a.organization_id, a.idempotency_key, this_generation, a.fingerprint, p_at, a.verdict, a.ticket_id, a.tier,
                a.category_name, a.first_at, a.first_gate, a.first_scanner_id
           FROM answer a
-         WHERE a.retry_key IS NOT NULL AND NOT a.is_replay
+         WHERE a.idempotency_key IS NOT NULL AND NOT a.is_replay
     ),
     recorded AS (
         INSERT INTO scan (organization_id, at, id, mode, key_id, event_id, card_number, card_id, ticket_id, verdict,
@@ -256,21 +247,19 @@ BEGIN
           FROM answer a
          WHERE NOT a.is_replay
     ),
-    audited AS (
-        INSERT INTO audit (organization_id, at, id, mode, key_id, method, path, status, code, address, duration_us,
+    logged AS (
+        INSERT INTO request_log (organization_id, at, id, mode, key_id, method, path, status, code, address, duration_us,
                            event_id, card_id)
         SELECT a.organization_id, coalesce(a.received_at, p_at), a.request, a.mode, a.key_id, 'POST', '/scan',
                (p_statuses -> a.mode ->> a.verdict)::smallint, nullif(a.verdict, 'activated'), a.address::inet,
                a.elapsed_us + (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::integer,
                a.event_id, a.card_id
           FROM answer a
-        -- The batch is run again when its outcome was unknown; a call still has one row.
-        ON CONFLICT DO NOTHING
+        ON CONFLICT DO NOTHING  -- a batch whose outcome was unknown is run again; a call still has one row
     ),
-    -- What subscribers are told, in the bytes that they get; `webhooks/message.py` says what all messages begin with.
-    news AS (
+    message AS (  -- in the bytes that are sent; `webhooks/message.py` has the envelope that all messages share
         SELECT a.organization_id, a.mode, kind.type, a.request AS id,
-               -- All scans of a sandbox card are of one ticket, and need not wait for each other.
+               -- All scans of a sandbox card are of one ticket; they need no order among themselves.
                CASE WHEN a.given IS NULL THEN coalesce(a.ticket_id, a.request) ELSE a.request END AS ordering_key,
                convert_to('{"id":"evt_' || replace(a.request::text, '-', '') || '","type":"' || kind.type
                           || '","organization_id":"' || a.organization_id || '","created_at":"' || now.text
@@ -297,15 +286,15 @@ BEGIN
            AND a.organization_id::text || a.mode || kind.type = ANY (heard_keys)
          ORDER BY a.n
     ),
-    told AS (
+    emitted AS (
         SELECT tell_subscribers(p_at, array_agg(m.organization_id), array_agg(m.mode), array_agg(m.type),
                                 array_agg(m.id), array_agg(m.ordering_key), array_agg(m.body), NULL)
-          FROM news m
+          FROM message m
         HAVING count(*) > 0
     )
     SELECT a.request, a.verdict, a.is_replay AND a.verdict <> 'idempotency_key_reused',
            a.ticket_id, a.tier, a.category_name, a.first_at, a.first_gate, a.first_scanner_id
       FROM answer a
-      LEFT JOIN told ON true;
+      LEFT JOIN emitted ON true;
 END
 $$;

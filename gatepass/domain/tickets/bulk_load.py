@@ -1,4 +1,4 @@
-"""Loading cards with their tickets by the hundred thousand: COPY, one transaction a batch."""
+"""Loading cards with their tickets by the hundred thousand: with COPY, one transaction for each batch."""
 
 import secrets
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
-from gatepass.domain.cards import SERIALS, written
+from gatepass.domain.cards import SERIALS, format_number
 from gatepass.domain.tickets.ticket import SoldOut
 
 
@@ -33,11 +33,13 @@ async def load(
 ) -> list[LoadedTicket]:
     """Make `count` cards, each with a ticket, spread over the categories in turn.
 
-    Serials run from `first_serial`, so that a caller that loads many batches can keep them apart;
-    without it they start at a random place.
+    Serials count up from `first_serial`, so that a caller that loads many batches can keep them apart. Without it they
+    start at a random number.
     """
     start = secrets.randbelow(SERIALS - count) if first_serial is None else first_serial
-    made = [LoadedTicket(new_id(), written(prefix, start + n), categories[n % len(categories)]) for n in range(count)]
+    made = [
+        LoadedTicket(new_id(), format_number(prefix, start + n), categories[n % len(categories)]) for n in range(count)
+    ]
     for n, category_id in enumerate(categories):
         places = len(range(n, count, len(categories)))
         if not await tx.run(TAKE_PLACES, organization_id, event_id, category_id, places):

@@ -1,4 +1,4 @@
-"""Taking a ticket out of use, or taking an activation back."""
+"""Cancelling a ticket, and undoing an activation."""
 
 from datetime import datetime
 from typing import Final
@@ -7,7 +7,7 @@ from uuid import UUID
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Row, Tx
 from gatepass.base.ids import new_id
-from gatepass.domain import changes, webhooks
+from gatepass.domain import audit_log, webhooks
 from gatepass.domain.tickets.ticket import TicketCancelled, TicketNotFound, TicketState
 from gatepass.domain.webhooks import Message, MessageType
 
@@ -17,12 +17,12 @@ EVENT_CANCELLED: Final = "event cancelled"
 
 
 async def cancel(tx: Tx, organization_id: UUID, ticket_id: UUID, *, by: str, at: datetime, reason: str) -> None:
-    """Take a ticket out of use, activated or not, and tell the subscribers; its place can be sold again."""
+    """Cancel a ticket, activated or not, and emit a message; its place can be sold again."""
     row = await tx.rows(CANCEL, organization_id, ticket_id, at, reason)
     if not row:
         await _explain(tx, organization_id, ticket_id)
     await webhooks.emit(tx, organization_id, [_message(row[0], at, reason)], at=at)
-    await changes.note(
+    await audit_log.record(
         tx,
         organization_id,
         "ticket",
@@ -39,10 +39,10 @@ async def cancel(tx: Tx, organization_id: UUID, ticket_id: UUID, *, by: str, at:
 async def undo_activation(
     tx: Tx, organization_id: UUID, ticket_id: UUID, *, by: str, at: datetime, reason: str
 ) -> None:
-    """Give an activated ticket back to its holder; with a reason, because somebody will ask."""
+    """Make an activated ticket usable again. It takes a reason, because somebody will ask for it."""
     if not await tx.run(UNDO, organization_id, ticket_id):
         await _explain(tx, organization_id, ticket_id)
-    await changes.note(
+    await audit_log.record(
         tx,
         organization_id,
         "ticket",
@@ -57,7 +57,7 @@ async def undo_activation(
 
 
 async def cancel_some_of_cancelled_events(tx: Tx, *, at: datetime) -> int:
-    """Cancel a batch of tickets of one cancelled event, in any organization, and tell; how many that were."""
+    """Cancel a batch of tickets of one cancelled event, in any organization, with messages; how many there were."""
     rows = await tx.rows(CANCEL_SOME, at, BATCH, EVENT_CANCELLED)
     if rows:
         messages = [_message(row, at, EVENT_CANCELLED) for row in rows]
@@ -78,7 +78,7 @@ def _message(ticket: Row, at: datetime, reason: str) -> Message:
 
 
 async def _explain(tx: Tx, organization_id: UUID, ticket_id: UUID) -> None:
-    """Why nothing was changed: there is no such ticket, or it is not in a state for it."""
+    """Raise the reason why nothing was changed: there is no such ticket, or its state does not allow it."""
     found = await tx.rows(FIND, organization_id, ticket_id)
     if found and found[0]["cancelled"]:
         raise TicketCancelled
@@ -119,9 +119,9 @@ FIND: Final = """
        AND id = $2
 """
 
-# Of one event at a time, the first that has any left.
+# One event at a time: the first that has tickets left.
 CANCEL_SOME: Final = """
-    -- every organization: upkeep follows up each cancelled event, wherever it is
+    -- every organization: maintenance follows up each cancelled event, whichever organization has it
     WITH due AS (
         SELECT t.organization_id, t.id
           FROM (SELECT e.organization_id, e.id

@@ -1,4 +1,4 @@
-"""All that happened to a card, newest first: every scan, refused ones too, and every change of it and its tickets."""
+"""The history of a card, newest first: its scans, refused ones too, and every change of the card and its tickets."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,18 +10,18 @@ from gatepass.base.database import Tx
 from gatepass.base.paging import END, Place
 
 
-class MomentKind(StrEnum):
+class HistoryKind(StrEnum):
     SCAN = "scan"
     CHANGE = "change"
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """A scan has a verdict, an event and a gate; a change has an actor, and says what was and what became of it."""
+class CardHistoryEntry:
+    """A scan has a verdict, an event and a gate; a change has an actor and the values before and after."""
 
     at: datetime
     id: UUID
-    kind: MomentKind
+    kind: HistoryKind
     what: str
     subject: str
     subject_id: UUID | None
@@ -37,13 +37,13 @@ class Moment:
 
 async def history(
     tx: Tx, organization_id: UUID, card_id: UUID, *, before: Place | None = None, limit: int
-) -> list[Moment]:
+) -> list[CardHistoryEntry]:
     place = before or END
-    return await tx.all(Moment, HISTORY, organization_id, card_id, place.at, place.id, limit)
+    return await tx.all(CardHistoryEntry, HISTORY, organization_id, card_id, place.at, place.id, limit)
 
 
-# A ticket knows the scan that activated it; the refused ones have an index of their own, which an activation, the
-# bulk of what happens at a gate, does not have to write.
+# A ticket has the id of the scan that activated it. Refused scans have an index of their own, which an activation, the
+# usual case at a gate, does not write.
 HISTORY: Final = """
     WITH subjects AS MATERIALIZED (
         SELECT $2::uuid AS id
@@ -73,7 +73,7 @@ HISTORY: Final = """
         SELECT c.at, c.id, c.action, c.subject, c.subject_id, c.actor, c.was, c.becomes, c.reason
           FROM subjects u
          CROSS JOIN LATERAL (SELECT x.*
-                               FROM change x
+                               FROM audit_log x
                               WHERE x.organization_id = $1
                                 AND x.subject_id = u.id) c
     )

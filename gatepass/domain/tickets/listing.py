@@ -1,4 +1,4 @@
-"""Reading tickets: of an event page by page, of a card, and one by its id or by what it is called elsewhere."""
+"""Reading tickets: of an event page by page, of a card, and one by its id or by its reference."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,8 +9,8 @@ from gatepass.base.database import Tx
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.tickets.ticket import TicketNotFound, TicketState
 
-# No index knows the state of a ticket (an activation must stay a HOT update), so a page with a state looks through
-# so many tickets and no more, and the next one goes on from there.
+# No index has the state of a ticket (an activation must stay a HOT update), so a page that filters by state reads at
+# most this many tickets, and the next page goes on from there.
 LOOKED_THROUGH: Final = 5_000
 LAST_ID: Final = UUID(int=2**128 - 1)
 FIRST_ID: Final = UUID(int=0)
@@ -54,7 +54,7 @@ async def of_event(
     before: UUID | None = None,
     limit: int,
 ) -> tuple[list[ListedTicket], UUID | None]:
-    """Tickets, newest first, and where the next page begins. With a state a page may be short, and not the last."""
+    """Tickets, newest first, and where the next page begins. With a state a page may be short and not the last."""
     place = before or LAST_ID
     looked = LOOKED_THROUGH if state else limit + 1
     if category_id is None:
@@ -72,7 +72,7 @@ async def of_event(
 async def export_some(
     tx: Tx, organization_id: UUID, event_id: UUID, *, after: UUID | None, limit: int
 ) -> list[ListedTicket]:
-    """Tickets of an event in the order in which they were made, after this one."""
+    """Tickets of an event after this one, oldest first."""
     rows = await tx.rows(OLDEST, organization_id, event_id, after or FIRST_ID, limit)
     found = await tx.all(ListedTicket, BY_IDS, organization_id, [row["id"] for row in rows])
     return found[::-1]
@@ -91,9 +91,9 @@ async def find(tx: Tx, organization_id: UUID, ticket_id: UUID) -> ListedTicket:
     return found
 
 
-async def referred(tx: Tx, organization_id: UUID, reference: str, *, limit: int) -> list[ListedTicket]:
-    """Tickets that are called so elsewhere, one an event."""
-    rows = await tx.rows(REFERRED, organization_id, reference, limit)
+async def find_by_reference(tx: Tx, organization_id: UUID, reference: str, *, limit: int) -> list[ListedTicket]:
+    """Tickets with this reference of the organizer, at most one for each event."""
+    rows = await tx.rows(BY_REFERENCE, organization_id, reference, limit)
     return await tx.all(ListedTicket, BY_IDS, organization_id, [row["ticket_id"] for row in rows])
 
 
@@ -116,8 +116,8 @@ BY_IDS: Final = """
      ORDER BY t.id DESC
 """
 
-# By hashes, because the index goes by them. Each row also says how many were looked at and which was the last; if
-# none fits, one row says only that.
+# It compares hashes, because the index is on them. Each row also has how many tickets were read and the last of them;
+# if none matches, there is one row with only that.
 LOOK: Final = """
     WITH looked AS MATERIALIZED (
         SELECT t.id,
@@ -192,7 +192,7 @@ OF_CARD: Final = """
      LIMIT $3
 """
 
-REFERRED: Final = """
+BY_REFERENCE: Final = """
     SELECT r.ticket_id
       FROM ticket_reference r
      WHERE r.organization_id = $1

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from gatepass.base.refusals import Refusal
+from gatepass.base.errors import Refusal
 
 
 class TicketState(StrEnum):

@@ -1,4 +1,4 @@
-"""Webhooks: what happened is told to whoever asked, at least once, in order, signed."""
+"""Webhooks: messages about changes, delivered to subscribed endpoints at least once, in order, signed."""
 
 from gatepass.domain.webhooks.deliveries import (
     AttemptMade,
@@ -9,22 +9,33 @@ from gatepass.domain.webhooks.deliveries import (
     body_of,
     deliveries_of,
     find_delivery,
+    headers_of,
 )
-from gatepass.domain.webhooks.editing import change_endpoint, delete_endpoint
-from gatepass.domain.webhooks.endpoint import (
+from gatepass.domain.webhooks.endpoint_editing import change_endpoint, delete_endpoint
+from gatepass.domain.webhooks.endpoints import (
     Endpoint,
     EndpointStatus,
     PausedReason,
     Rotation,
     TooManyEndpoints,
     WebhookNotFound,
+    create_endpoint,
+    endpoints_of,
+    find_endpoint,
 )
-from gatepass.domain.webhooks.endpoints import create_endpoint, endpoints_of, find_endpoint
-from gatepass.domain.webhooks.feed import Mark, Stretch, open_feed, read_feed
+from gatepass.domain.webhooks.feed import FeedCursor, FeedPage, open_feed, read_feed
 from gatepass.domain.webhooks.health import EndpointHealth, health_of, healths_of
 from gatepass.domain.webhooks.message import SUBSCRIBABLE, Message, MessageType, written_id
-from gatepass.domain.webhooks.outbox import emit, emit_to
-from gatepass.domain.webhooks.ping import ping
+from gatepass.domain.webhooks.outbox import emit, ping
+from gatepass.domain.webhooks.replay_requests import (
+    Selection,
+    begin_replay,
+    count_selected,
+    replay_one,
+    resent_id,
+    select,
+    select_one,
+)
 from gatepass.domain.webhooks.replays import (
     Replay,
     ReplayNotFound,
@@ -34,11 +45,8 @@ from gatepass.domain.webhooks.replays import (
     replays_of,
     stop_replay,
 )
-from gatepass.domain.webhooks.resending import begin_replay, replay_one, resent_id, select_one
 from gatepass.domain.webhooks.rotation import rotate_secret, switch_secret
-from gatepass.domain.webhooks.secrets import secret_context
-from gatepass.domain.webhooks.selection import Selection, count_selected, select
-from gatepass.domain.webhooks.sent import headers_of
+from gatepass.domain.webhooks.signature import secret_context
 
 __all__ = [
     "SUBSCRIBABLE",
@@ -49,7 +57,8 @@ __all__ = [
     "Endpoint",
     "EndpointHealth",
     "EndpointStatus",
-    "Mark",
+    "FeedCursor",
+    "FeedPage",
     "Message",
     "MessageType",
     "PausedReason",
@@ -58,7 +67,6 @@ __all__ = [
     "ReplayStatus",
     "Rotation",
     "Selection",
-    "Stretch",
     "TooManyEndpoints",
     "WebhookNotFound",
     "advance_some",
@@ -71,7 +79,6 @@ __all__ = [
     "delete_endpoint",
     "deliveries_of",
     "emit",
-    "emit_to",
     "endpoints_of",
     "find_delivery",
     "find_endpoint",

@@ -1,6 +1,6 @@
-"""How far an attempt has come: noted deep inside the HTTP client, where no argument of ours reaches.
+"""The timing of an attempt: measured deep inside the HTTP client, where no argument of ours reaches.
 
-The client's own traces would tell the same, for an eighth of the speed.
+The client's own traces would measure the same, at an eighth of the speed.
 """
 
 from contextvars import ContextVar
@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import Final
 
 
-class Progress:
-    """Times are readings of `perf_counter`; None: not come to that, or not needed on a connection that was there."""
+class AttemptTiming:
+    """Times are values of `perf_counter`; None: not reached, or not needed on a reused connection."""
 
     __slots__ = ("address", "answered", "began", "connected", "dns_ms", "opened", "refused")
 
@@ -35,5 +35,5 @@ def milliseconds(since: float | None, until: float | None) -> float | None:
     return None if since is None or until is None else (until - since) * 1000
 
 
-# Tasks that the client starts for an attempt inherit it.
-PROGRESS: Final[ContextVar[Progress]] = ContextVar("progress")
+# Tasks that the client starts for an attempt inherit this context variable.
+ATTEMPT_TIMING: Final[ContextVar[AttemptTiming]] = ContextVar("attempt_timing")

@@ -1,6 +1,6 @@
-"""What waits in the queue: how old it is, what must be set aside, and what nobody will ever send.
+"""The backlog of the queue: its age, and the deliveries to hold, to drop or to expire.
 
-Each of these is a chore of the worker's: bounded, repeatable, and for every organization.
+Each step is part of maintenance: bounded, repeatable, and for every organization.
 """
 
 from dataclasses import dataclass
@@ -9,19 +9,18 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.domain.webhooks.message import KEPT
 from gatepass.domain.webhooks.queue import LEASE
 
-# Few enough that nothing notices the batch.
+# Few enough that no other statement waits noticeably.
 BATCH: Final = 1_000
-# Bodies are kept for 30 days (`history` in the schema); what was held for longer has nothing left to send.
-KEPT: Final = timedelta(days=30)
-# A scan that saw an endpoint before it was deleted has long committed by then.
+# A scan that read an endpoint before its deletion has committed by then.
 SETTLED: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class LaneAge:
-    """The oldest message of a lane. `kind` is live, backlog, or held while its endpoint is paused."""
+    """The age of the oldest message of a lane. `kind` is live, backlog, or held while its endpoint is paused."""
 
     endpoint_id: UUID
     kind: str
@@ -34,12 +33,12 @@ async def ages(tx: Tx) -> list[LaneAge]:
 
 
 async def set_aside_some(tx: Tx) -> int:
-    """Put what waits for a paused endpoint aside, so that it all goes when it resumes, at a bounded rate; how many."""
+    """Move deliveries of paused endpoints to the backlog lane, whose rate is bounded after a resume; how many."""
     return await tx.run(SET_ASIDE_SOME, BATCH, LEASE)
 
 
 async def drop_some_of_deleted(tx: Tx, *, at: datetime) -> int:
-    """Take messages for deleted endpoints out of the queue; how many. An empty one is not looked at again."""
+    """Delete the queue rows of deleted endpoints; how many. When none is left, mark the endpoints as cleared."""
     dropped = await tx.run(DROP_SOME_OF_DELETED, BATCH)
     if not dropped:
         await tx.run(CLEARED, at, at - SETTLED)
@@ -47,12 +46,12 @@ async def drop_some_of_deleted(tx: Tx, *, at: datetime) -> int:
 
 
 async def expire_some(tx: Tx, *, at: datetime) -> int:
-    """Give up what was held for longer than its body is kept; how many."""
+    """Fail deliveries that were held for longer than their body is kept; how many."""
     return int(await tx.value(EXPIRE_SOME, at - KEPT, BATCH))
 
 
 AGES: Final = """
-    -- every organization: the operator wants to know the oldest, whosever it is
+    -- every organization: the operator needs the oldest of all
     SELECT q.endpoint_id,
            CASE WHEN e.status = 'paused' THEN 'held' WHEN q.lane = 0 THEN 'live' ELSE 'backlog' END AS kind,
            extract(epoch FROM clock_timestamp() - min(q.delivery_at))::double precision AS seconds,
@@ -62,9 +61,9 @@ AGES: Final = """
      GROUP BY q.organization_id, q.endpoint_id, 2
 """
 
-# A place that may still be in a worker's hands keeps its time: it is due soon anyway.
+# A row that a worker may have claimed keeps its time: it is due soon anyway.
 SET_ASIDE_SOME: Final = """
-    -- every organization: endpoints are paused anywhere
+    -- every organization: any of them may pause an endpoint
     UPDATE webhook_queue q
        SET lane = 1, next_at = least(q.next_at, now() + $2::interval)
       FROM (SELECT w.organization_id, w.endpoint_id, w.ordering_key, w.id
@@ -93,7 +92,7 @@ SET_ASIDE_SOME: Final = """
 """
 
 DROP_SOME_OF_DELETED: Final = """
-    -- every organization: endpoints are deleted anywhere
+    -- every organization: any of them may delete an endpoint
     DELETE FROM webhook_queue q
      USING (SELECT w.organization_id, w.endpoint_id, w.ordering_key, w.id
               FROM webhook_endpoint e
@@ -112,7 +111,7 @@ DROP_SOME_OF_DELETED: Final = """
 """
 
 CLEARED: Final = """
-    -- every organization: endpoints are deleted anywhere
+    -- every organization: any of them may delete an endpoint
     UPDATE webhook_endpoint
        SET cleared_at = $1
      WHERE deleted_at <= $2
@@ -120,7 +119,7 @@ CLEARED: Final = """
 """
 
 EXPIRE_SOME: Final = """
-    -- every organization: endpoints stay paused anywhere
+    -- every organization: any of them may leave an endpoint paused
     WITH expired AS (
         DELETE FROM webhook_queue q
          USING (SELECT w.organization_id, w.endpoint_id, w.ordering_key, w.id
@@ -141,13 +140,13 @@ EXPIRE_SOME: Final = """
            AND q.id = batch.id
         RETURNING q.organization_id, q.endpoint_id, q.delivery_at, q.delivery_id, q.attempt
     ),
-    -- As the last of its attempts, so that it is found and explained like any other.
-    noted AS (
+    -- Recorded as its last attempt, so that it is listed and explained like any other.
+    attempted AS (
         INSERT INTO webhook_attempt (organization_id, at, delivery_id, n, error, total_ms)
         SELECT x.organization_id, clock_timestamp(), x.delivery_id, x.attempt + 1, 'expired', 0
           FROM expired x
     ),
-    told AS (
+    updated AS (
         UPDATE webhook_delivery d
            SET state = 'failed', attempts = x.attempt + 1, ended_at = clock_timestamp(), next_at = NULL,
                last_error = 'expired'

@@ -1,4 +1,4 @@
-"""Deliveries: what an endpoint was sent or is still to be sent, and how that went."""
+"""Deliveries: the messages that were sent to an endpoint, or are to be sent, with their state and attempts."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,17 +7,23 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
 from gatepass.base.paging import END, START, Place
-from gatepass.base.refusals import Refusal
-from gatepass.domain.webhooks.endpoint import Endpoint
+from gatepass.base.wire_constants import NEXT_SIGNATURE_HEADER, SIGNATURE_HEADER
+from gatepass.domain.webhooks import signature
+from gatepass.domain.webhooks.endpoints import Endpoint
 from gatepass.domain.webhooks.queue import State
+from gatepass.domain.webhooks.signature import SECRET_PREFIX, Secrets
 
-# A page with a filter looks through so many and no more, however rare what it asks for is.
+# A page with a filter reads at most this many deliveries, however few of them match.
 LOOKED_THROUGH: Final = 10_000
-# More than a delivery is ever attempted.
+# More attempts than a delivery ever has.
 MOST_ATTEMPTS: Final = 100
-# How far the clocks of two machines may be apart.
+# The largest difference between the clocks of two machines.
 SKEW: Final = timedelta(minutes=1)
+NOT_KEPT: Final = "(not kept)"
+# For headers whose signatures are then removed: it signs nothing that leaves this file.
+PLACEHOLDER: Final = Secrets(SECRET_PREFIX + "AAAA")
 
 
 class DeliveryNotFound(Refusal):
@@ -27,7 +33,7 @@ class DeliveryNotFound(Refusal):
 
 
 class DeliveryStatus(StrEnum):
-    """As it is kept, but that what is pending is held while its endpoint is paused."""
+    """The stored state, except that a pending delivery is held while its endpoint is paused."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -84,9 +90,9 @@ async def deliveries_of(
     after: Place | None = None,
     limit: int,
 ) -> tuple[list[Delivery], Place | None]:
-    """Deliveries, newest first, and where the next page begins. With a filter a page may be short, and not the last.
+    """Deliveries, newest first, and where the next page begins. With a filter a page may be short and not the last.
 
-    `since` and `until` cost nothing: the list is in the order of time.
+    `since` and `until` cost nothing: the list is ordered by time.
     """
     if (status is DeliveryStatus.HELD and not endpoint.is_paused) or (
         status is DeliveryStatus.PENDING and endpoint.is_paused
@@ -107,7 +113,7 @@ async def deliveries_of(
 
 
 async def find_delivery(tx: Tx, organization_id: UUID, endpoint: Endpoint, delivery_id: UUID) -> Delivery:
-    """By its id alone. The first attempt or the queue tells about when it was made, which is how it is found."""
+    """By its id alone. The first attempt, or the queue, gives its approximate time, which limits the search."""
     found = await tx.one(Delivery, FIND, organization_id, endpoint.id, delivery_id, SKEW)
     if found is None:
         raise DeliveryNotFound
@@ -119,15 +125,39 @@ async def attempts_of(tx: Tx, organization_id: UUID, delivery: Delivery) -> list
 
 
 async def body_of(tx: Tx, organization_id: UUID, endpoint: Endpoint, delivery: Delivery) -> bytes | None:
-    """What is sent, byte for byte; None once it is no longer kept."""
+    """The bytes that are sent; None if they are no longer kept."""
     event = (delivery.event_txid, delivery.event_id, delivery.event_at)
     return await tx.value(BODY, organization_id, endpoint.mode, *event)
 
 
+def headers_of(delivery: Delivery, attempt: AttemptMade) -> dict[str, str]:
+    """The headers of one attempt. Signatures are not stored, and their secrets may be gone, so they are left out."""
+    headers = signature.headers(
+        PLACEHOLDER,
+        b"",
+        event_id=delivery.event_id,
+        type=delivery.type,
+        delivery_id=delivery.id,
+        attempt=attempt.n,
+        replayed=delivery.replay_id is not None,
+        at=attempt.at,
+    )
+    signed_at, _, _ = headers[SIGNATURE_HEADER].partition(",")
+    headers[SIGNATURE_HEADER] = f"{signed_at},v1={NOT_KEPT}"
+    headers["webhook-signature"] = f"v1,{NOT_KEPT}"
+    headers.pop(NEXT_SIGNATURE_HEADER, None)
+    return headers
+
+
+# Of `webhook_delivery d`, in the order of the fields of Delivery.
+COLUMNS: Final = """
+           d.at, d.id, d.event_txid, d.event_id, d.event_at, d.type, d.ordering_key, d.state, d.attempts, d.next_at,
+           d.ended_at, d.last_status, d.last_error, d.replay_id
+"""
+
 PAGE: Final = """
     SELECT *
-      FROM (SELECT d.at, d.id, d.event_txid, d.event_id, d.event_at, d.type, d.ordering_key, d.state, d.attempts,
-                   d.next_at, d.ended_at, d.last_status, d.last_error, d.replay_id
+      FROM (SELECT """ + COLUMNS + """
               FROM webhook_delivery d
              WHERE d.organization_id = $1
                AND d.endpoint_id = $2
@@ -140,7 +170,7 @@ PAGE: Final = """
        AND ($6::text IS NULL OR looked.type = $6)
      ORDER BY looked.at DESC, looked.id DESC
      LIMIT $8
-"""
+"""  # fmt: skip
 
 LAST_LOOKED_AT: Final = """
     SELECT d.at, d.id
@@ -155,10 +185,8 @@ LAST_LOOKED_AT: Final = """
      LIMIT 1
 """
 
-# Entered just after the first attempt, or, if there was none yet, at the time that the queue tells; read backwards.
-FIND: Final = """
-    SELECT d.at, d.id, d.event_txid, d.event_id, d.event_at, d.type, d.ordering_key, d.state, d.attempts, d.next_at,
-           d.ended_at, d.last_status, d.last_error, d.replay_id
+# The index is read backwards from just after the first attempt or, without one, from the time in the queue.
+FIND: Final = "SELECT " + COLUMNS + """
       FROM webhook_delivery d
      WHERE d.organization_id = $1
        AND d.endpoint_id = $2
@@ -174,7 +202,7 @@ FIND: Final = """
        AND d.id = $3
      ORDER BY d.at DESC, d.id DESC
      LIMIT 1
-"""
+"""  # fmt: skip
 
 ATTEMPTS: Final = """
     SELECT a.n, a.at, a.status, a.error, a.address, a.dns_ms, a.connect_ms, a.answer_ms, a.total_ms, a.answer_head

@@ -9,11 +9,18 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from gatepass.base.database import Tx
-from gatepass.domain import changes
+from gatepass.domain import audit_log
 from gatepass.domain.keys import Mode
-from gatepass.domain.webhooks.destination import require_allowed
-from gatepass.domain.webhooks.endpoint import SUBJECT, Endpoint, EndpointStatus, PausedReason, known_types
-from gatepass.domain.webhooks.endpoints import find_endpoint, lock_endpoint
+from gatepass.domain.webhooks.endpoints import (
+    SUBJECT,
+    Endpoint,
+    EndpointStatus,
+    PausedReason,
+    find_endpoint,
+    known_types,
+    lock_endpoint,
+)
+from gatepass.domain.webhooks.url_policy import require_allowed
 
 
 async def change_endpoint(
@@ -30,7 +37,7 @@ async def change_endpoint(
     by: str,
     at: datetime,
 ) -> Endpoint:
-    """Change what is given, and nothing else."""
+    """Change the given fields, and no others."""
     given: dict[str, Any] = {}
     if url is not UNSET:
         given["url"] = require_allowed(url, allow_private=allow_private)
@@ -39,29 +46,29 @@ async def change_endpoint(
     if description is not UNSET:
         given["description"] = description
     was = await lock_endpoint(tx, organization_id, mode, endpoint_id)
-    if status is not UNSET and status is not was.status:  # one that is paused stays so for the reason that it has
+    if status is not UNSET and status is not was.status:  # one that is paused keeps its reason
         given |= {"status": status, "paused_reason": PausedReason.REQUESTED if not was.is_paused else None}
     becomes = replace(was, **given)
     if becomes != was:
         await _write(tx, organization_id, was, becomes)
-        await _note(tx, organization_id, was, becomes, by=by, at=at)
+        await _record_changes(tx, organization_id, was, becomes, by=by, at=at)
     return await find_endpoint(tx, organization_id, mode, endpoint_id)
 
 
 async def delete_endpoint(
     tx: Tx, organization_id: UUID, mode: Mode, endpoint_id: UUID, *, by: str, at: datetime
 ) -> None:
-    """Tell it nothing more, end its replays, and forget its secrets. The worker clears the queue."""
+    """End its replays and erase its secrets. Maintenance clears its queue."""
     was = await lock_endpoint(tx, organization_id, mode, endpoint_id)
     await tx.run(DELETE, organization_id, endpoint_id, at)
     await tx.run(END_REPLAYS, organization_id, endpoint_id, at)
-    told = f"{mode} {was.origin}"
-    await changes.note(tx, organization_id, SUBJECT, endpoint_id, "deleted", by=by, at=at, was=told)
+    before = f"{mode} {was.origin}"
+    await audit_log.record(tx, organization_id, SUBJECT, endpoint_id, "deleted", by=by, at=at, was=before)
 
 
 async def _write(tx: Tx, organization_id: UUID, was: Endpoint, becomes: Endpoint) -> None:
-    """What failed before says nothing about another address, or about one that was mended before it was resumed."""
-    forgiven = becomes.url != was.url or (was.is_paused and not becomes.is_paused)
+    """Write the change. Earlier failures are reset for another URL, and when a paused endpoint is resumed."""
+    resets_failures = becomes.url != was.url or (was.is_paused and not becomes.is_paused)
     await tx.run(
         CHANGE,
         organization_id,
@@ -71,12 +78,14 @@ async def _write(tx: Tx, organization_id: UUID, was: Endpoint, becomes: Endpoint
         becomes.description,
         becomes.status,
         becomes.paused_reason,
-        forgiven,
+        resets_failures,
     )
 
 
-async def _note(tx: Tx, organization_id: UUID, was: Endpoint, becomes: Endpoint, *, by: str, at: datetime) -> None:
-    """A line for each thing that changed. A description is its owner's, and not repeated."""
+async def _record_changes(
+    tx: Tx, organization_id: UUID, was: Endpoint, becomes: Endpoint, *, by: str, at: datetime
+) -> None:
+    """One audit entry for each field that changed. The text of a description is not repeated."""
     lines = (
         ("url changed", becomes.url != was.url, was.origin, becomes.origin),
         ("types changed", becomes.types != was.types, " ".join(was.types), " ".join(becomes.types)),
@@ -85,7 +94,9 @@ async def _note(tx: Tx, organization_id: UUID, was: Endpoint, becomes: Endpoint,
     )
     for action, changed, before, after in lines:
         if changed:
-            await changes.note(tx, organization_id, SUBJECT, was.id, action, by=by, at=at, was=before, becomes=after)
+            await audit_log.record(
+                tx, organization_id, SUBJECT, was.id, action, by=by, at=at, was=before, becomes=after
+            )
 
 
 CHANGE: Final = """

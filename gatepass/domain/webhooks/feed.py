@@ -1,7 +1,10 @@
-"""The feed: every message of an organization, in order, for whoever would rather ask than be told.
+"""The feed: every message of an organization, in order, for clients that poll.
 
-Messages are numbered by the transaction that wrote them, and a page holds only what was written by transactions that
-are older than any that still runs. So nothing that commits late is ever passed over.
+Messages are ordered by the id of the transaction that wrote them, and a page contains only messages of transactions
+that are older than any running one. So a message that commits late is never skipped.
+
+A cursor names a message, never a transaction id alone: after a failover or a restore, PostgreSQL gives out ids again
+that never reached the new server. If the message of a cursor is gone, the feed goes on by its time, and repeats some.
 """
 
 from dataclasses import dataclass
@@ -10,46 +13,66 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.ids import moment_of
 from gatepass.domain.keys import Mode
 
-# For so long after the last reading messages are kept although no endpoint asks for them.
+# After the last read, messages are written for this long even if no endpoint subscribes to them.
 OPEN_FOR: Final = timedelta(days=30)
-# So that reading writes once a day at most.
-NOTED_EVERY: Final = timedelta(days=1)
+# Reading the feed writes at most once in this time.
+RENEWED_EVERY: Final = timedelta(days=1)
+# How far the clocks of two servers may be apart, when the feed goes on by time.
+SKEW: Final = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A place in the feed: what comes after it has not been read."""
+class FeedCursor:
+    """A position in the feed, after the last message that was read. START is before all of them."""
 
     txid: int
     id: UUID
 
 
+START: Final = FeedCursor(0, UUID(int=0))
+
+
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Some of the feed: the bodies, whether there are more now, and the mark to go on from."""
+class FeedPage:
+    """A page of the feed: bodies, whether there are more now, and the cursor for the next page."""
 
     bodies: list[bytes]
     has_more: bool
-    mark: Mark
+    cursor: FeedCursor
 
 
 async def open_feed(tx: Tx, organization_id: UUID, mode: Mode, *, at: datetime) -> None:
-    """Somebody reads: keep messages for them from now on."""
-    if not await tx.value(IS_OPEN, organization_id, mode, at + OPEN_FOR - NOTED_EVERY):
+    """Write all messages from now on, because a client reads the feed."""
+    if not await tx.value(IS_OPEN, organization_id, mode, at + OPEN_FOR - RENEWED_EVERY):
         await tx.run(OPEN, organization_id, mode, at + OPEN_FOR)
 
 
-async def read_feed(tx: Tx, organization_id: UUID, mode: Mode, *, after: Mark | None, limit: int) -> Stretch:
-    """What comes after the mark, oldest first; without a mark, from the oldest that is kept."""
-    # Before the page: whoever has finished by now is seen by the next statement.
+async def read_feed(tx: Tx, organization_id: UUID, mode: Mode, *, after: FeedCursor | None, limit: int) -> FeedPage:
+    """The messages after the cursor, oldest first; without a cursor, from the oldest that is kept."""
+    # Read before the page: transactions that have finished by now are visible to the next statement.
     finished = int(await tx.value(FINISHED))
-    begin = after or Mark(0, UUID(int=0))
+    after = after or START
+    begin = await _valid(tx, organization_id, mode, after, finished)
     rows = await tx.rows(PAGE, organization_id, mode, begin.txid, begin.id, finished, limit + 1)
     page = rows[:limit]
-    mark = Mark(page[-1]["txid"], page[-1]["id"]) if page else Mark(finished, UUID(int=0))
-    return Stretch([row["body"] for row in page], len(rows) > limit, mark)
+    cursor = FeedCursor(page[-1]["txid"], page[-1]["id"]) if page else after
+    return FeedPage([row["body"] for row in page], len(rows) > limit, cursor)
+
+
+async def _valid(tx: Tx, organization_id: UUID, mode: Mode, cursor: FeedCursor, finished: int) -> FeedCursor:
+    """The cursor, if its message is there, else the first message of its time."""
+    if cursor.id == START.id:  # version 0.1 gave out cursors without a message
+        return cursor if cursor.txid <= finished else START
+    if await tx.value(IS_THERE, organization_id, mode, cursor.txid, cursor.id):
+        return cursor
+    made = moment_of(cursor.id)
+    if made is None:
+        return START
+    first = await tx.value(FIRST_SINCE, organization_id, mode, made - SKEW)
+    return cursor if first is None else FeedCursor(first - 1, START.id)
 
 
 IS_OPEN: Final = """
@@ -64,6 +87,25 @@ OPEN: Final = """
     INSERT INTO webhook_feed (organization_id, mode, open_until)
     VALUES ($1, $2, $3)
     ON CONFLICT (organization_id, mode) DO UPDATE SET open_until = excluded.open_until
+"""
+
+IS_THERE: Final = """
+    SELECT true
+      FROM webhook_event
+     WHERE organization_id = $1
+       AND mode = $2
+       AND txid = $3
+       AND id = $4
+"""
+
+FIRST_SINCE: Final = """
+    SELECT txid
+      FROM webhook_event
+     WHERE organization_id = $1
+       AND mode = $2
+       AND at >= $3
+     ORDER BY txid
+     LIMIT 1
 """
 
 FINISHED: Final = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"

@@ -1,8 +1,8 @@
-"""How endpoints fare: the last day hour by hour, what waits, and when it is tried next.
+"""Health of endpoints: the last 24 hours hour by hour, the waiting deliveries, and the time of the next attempt.
 
-Nothing is counted beforehand: a counter would be one more row that workers fight for. Instead each hour's newest
-messages are read, so many and no more, which takes as long for ten million as for ten thousand. Up to that many the
-figures are exact; beyond, they are those of the newest, and say so.
+There are no counters: a counter would be one more row that workers contend for. Instead a bounded number of each hour's
+newest messages is read, which takes as long for ten million as for ten thousand. Up to that number the figures are
+exact; beyond, they are those of the newest, and `busy` is set.
 """
 
 from collections.abc import Sequence
@@ -16,19 +16,19 @@ from gatepass.domain.webhooks.deliveries import SKEW
 
 HOURS: Final = 24
 HOUR: Final = timedelta(hours=1)
-# What is looked at: of one endpoint, and of each where all sixteen are shown. Messages of an hour, then places in each
-# lane of the queue.
+# The rows that are read for one endpoint, and for each endpoint of a list of sixteen: messages of an hour, then rows in
+# each lane of the queue.
 MOST_OF_ONE: Final = 300
 MOST_OF_EACH: Final = 100
 WAITING_OF_ONE: Final = 5_000
 WAITING_OF_EACH: Final = 500
-# Answers whose time is taken.
+# The newest deliveries for the median response time.
 TIMED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """Attempts for the messages of one hour. Of a `busy` hour only the newest messages were looked at."""
+    """Attempts for the messages of one hour. Of a `busy` hour only the newest messages were read."""
 
     begins: datetime
     messages: int
@@ -45,7 +45,7 @@ class Hour:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What is still to be sent. With `more`, at least that much. `next_at` is when we try, if nobody holds it back."""
+    """Waiting deliveries; with `more`, at least `count`. The next attempt is at `next_at`, unless it is blocked."""
 
     count: int
     more: bool
@@ -55,7 +55,7 @@ class Waiting:
     failures: int
 
     def next_try(self, at: datetime) -> datetime | None:
-        """When the endpoint is next sent something; None if nothing waits."""
+        """The time of the next attempt; None if nothing waits."""
         if self.next_at is None:
             return None
         return max(self.next_at, self.blocked_until or at, at)
@@ -89,12 +89,12 @@ class EndpointHealth:
 
     @property
     def success(self) -> float | None:
-        """The share of attempts that got through; None if there were none."""
+        """The share of successful attempts; None if there were none."""
         return sum(hour.delivered for hour in self.hours) / self.attempts if self.attempts else None
 
 
 async def health_of(tx: Tx, organization_id: UUID, endpoint_id: UUID, *, at: datetime) -> EndpointHealth:
-    """One endpoint's last day, closely."""
+    """The last 24 hours of one endpoint, with larger samples."""
     found = await _healths(tx, organization_id, [endpoint_id], MOST_OF_ONE, WAITING_OF_ONE, at=at)
     return found[endpoint_id]
 
@@ -102,7 +102,7 @@ async def health_of(tx: Tx, organization_id: UUID, endpoint_id: UUID, *, at: dat
 async def healths_of(
     tx: Tx, organization_id: UUID, endpoint_ids: Sequence[UUID], *, at: datetime
 ) -> dict[UUID, EndpointHealth]:
-    """The last day of each of these."""
+    """The last 24 hours of each of these endpoints."""
     return await _healths(tx, organization_id, endpoint_ids, MOST_OF_EACH, WAITING_OF_EACH, at=at)
 
 
@@ -127,8 +127,8 @@ async def _healths(
     return found
 
 
-# Attempts are those for messages of the hour, whenever they were made. A replay is a message of the hour in which it
-# was asked for.
+# Attempts are counted in the hour of their message, whenever they were made. A replayed message belongs to the hour of
+# its replay.
 BY_HOUR: Final = """
     SELECT e.id AS endpoint_id, h.begins, count(d.state) AS messages,
            count(*) FILTER (WHERE d.state = 'delivered') AS delivered,
@@ -149,7 +149,7 @@ BY_HOUR: Final = """
      ORDER BY e.id, h.begins
 """
 
-# The first of each lane: what waits longest stands there, but for what has failed before and waits for its next turn.
+# The first rows of each lane: those that wait longest, except deliveries that have failed and wait for a retry.
 WAITING: Final = """
     SELECT e.id AS endpoint_id, count(q.lane) AS count,
            count(*) FILTER (WHERE q.lane = 0) = $3 OR count(*) FILTER (WHERE q.lane = 1) = $3 AS more,
@@ -169,7 +169,7 @@ WAITING: Final = """
      GROUP BY e.id, e.blocked_until, e.failures
 """
 
-# Of the newest deliveries that got through, how long the attempt took that did it.
+# The duration of the successful attempt, of the newest delivered deliveries.
 MEDIAN: Final = """
     SELECT e.id AS endpoint_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY a.total_ms) AS median_ms
       FROM unnest($2::uuid[]) e (id)

@@ -1,7 +1,7 @@
-"""A message: something that happened, as subscribers are told of it."""
+"""A message: a change, as it is sent to subscribers."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
@@ -11,6 +11,8 @@ import msgspec
 from gatepass.base.clock import rfc3339
 
 PREFIX: Final = "evt_"
+# How long bodies are kept (`history` in the schema). An older message cannot be sent any more.
+KEPT: Final = timedelta(days=30)
 
 
 class MessageType(StrEnum):
@@ -22,12 +24,12 @@ class MessageType(StrEnum):
     PING = "webhook.ping"
 
 
-# What an endpoint may ask for; a ping comes when somebody tests it.
+# The types that an endpoint may subscribe to; a ping is sent only as a test.
 SUBSCRIBABLE: Final = frozenset(MessageType) - {MessageType.PING}
 
 
 class Message(msgspec.Struct, frozen=True):
-    """`ordering_key` is what it is about: of two messages about the same, the earlier is sent first."""
+    """Two messages with the same `ordering_key` are sent in the order in which they were written."""
 
     id: UUID
     type: MessageType
@@ -35,7 +37,7 @@ class Message(msgspec.Struct, frozen=True):
     ordering_key: UUID | None = None
 
     def body(self, organization_id: UUID, at: datetime) -> bytes:
-        """The bytes that are stored, signed and sent. `activation.sql` writes its own, in the same order."""
+        """The bytes that are stored, signed and sent. `activation.sql` writes its own, in the same field order."""
         return msgspec.json.encode(
             {
                 "id": written_id(self.id),

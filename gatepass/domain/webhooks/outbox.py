@@ -1,7 +1,6 @@
-"""The outbox: messages are written in the transaction of what they tell of, so that neither is there without the other.
+"""The transactional outbox: a message is written in the transaction of its change, so that both commit or neither.
 
-`outbox.sql` beside this file writes them. Scans call it inside their own statement; everything else comes through
-`emit`.
+`outbox.sql` beside this file writes messages. Scans call it inside their own statement; all other changes call `emit`.
 """
 
 from collections.abc import Sequence
@@ -10,33 +9,47 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import NotAllowedFromHere
+from gatepass.base.ids import new_id
+from gatepass.domain import audit_log
 from gatepass.domain.keys import Mode
+from gatepass.domain.webhooks.deliveries import COLUMNS, Delivery
+from gatepass.domain.webhooks.endpoints import SUBJECT, Endpoint, lock_endpoint
 from gatepass.domain.webhooks.message import Message, MessageType
 
 
 async def emit(
     tx: Tx, organization_id: UUID, messages: Sequence[Message], *, at: datetime, mode: Mode = Mode.LIVE
 ) -> None:
-    """Tell whoever has subscribed. Messages of one type go together."""
-    heard = await heard_types(tx, organization_id, mode, at=at)
-    for type in dict.fromkeys(message.type for message in messages if message.type in heard):
-        told = [message for message in messages if message.type is type]
-        await _tell(tx, organization_id, mode, type, told, at=at)
+    """Write messages for all subscribed endpoints. Messages of one type are written together."""
+    wanted = await subscribed_types(tx, organization_id, mode, at=at)
+    for type in dict.fromkeys(message.type for message in messages if message.type in wanted):
+        alike = [message for message in messages if message.type is type]
+        await _write(tx, organization_id, mode, type, alike, at=at)
 
 
-async def emit_to(
-    tx: Tx, organization_id: UUID, endpoint_id: UUID, message: Message, *, at: datetime, mode: Mode
-) -> None:
-    """Tell one endpoint, whatever it has subscribed to."""
-    await _tell(tx, organization_id, mode, message.type, [message], at=at, endpoint_id=endpoint_id)
+async def ping(
+    tx: Tx, organization_id: UUID, mode: Mode, endpoint_id: UUID, *, by: str, at: datetime
+) -> tuple[Endpoint, Delivery]:
+    """Send a test message at once, even to an endpoint that is blocked because it failed."""
+    endpoint = await lock_endpoint(tx, organization_id, mode, endpoint_id)
+    if endpoint.is_paused:
+        raise NotAllowedFromHere("The endpoint is paused. Resume it first.")
+    await tx.run(UNBLOCK, organization_id, endpoint_id)
+    message = Message(new_id(), MessageType.PING, {"webhook_id": str(endpoint_id)})
+    await _write(tx, organization_id, mode, message.type, [message], at=at, endpoint_id=endpoint_id)
+    await audit_log.record(tx, organization_id, SUBJECT, endpoint_id, "tested", by=by, at=at)
+    delivery = await tx.one(Delivery, SENT, organization_id, endpoint_id, at, message.id)
+    assert delivery is not None  # noqa: S101  it was written just now
+    return endpoint, delivery
 
 
-async def heard_types(tx: Tx, organization_id: UUID, mode: Mode, *, at: datetime) -> frozenset[str]:
-    """The types that somebody asks for: an endpoint by its list, or a reader of the feed."""
-    return frozenset(await tx.value(HEARD, organization_id, mode, at))
+async def subscribed_types(tx: Tx, organization_id: UUID, mode: Mode, *, at: datetime) -> frozenset[str]:
+    """The types with a subscriber: an endpoint that lists them, or a reader of the feed."""
+    return frozenset(await tx.value(SUBSCRIBED_TYPES, organization_id, mode, at))
 
 
-async def _tell(
+async def _write(
     tx: Tx,
     organization_id: UUID,
     mode: Mode,
@@ -48,7 +61,7 @@ async def _tell(
 ) -> None:
     count = len(messages)
     await tx.run(
-        TELL,
+        WRITE,
         at,
         [organization_id] * count,
         [mode.value] * count,
@@ -60,6 +73,22 @@ async def _tell(
     )
 
 
-HEARD: Final = "SELECT heard_types($1, $2, $3)"
+SUBSCRIBED_TYPES: Final = "SELECT heard_types($1, $2, $3)"
 
-TELL: Final = "SELECT tell_subscribers($1, $2, $3, $4, $5, $6, $7, $8)"
+WRITE: Final = "SELECT tell_subscribers($1, $2, $3, $4, $5, $6, $7, $8)"
+
+UNBLOCK: Final = """
+    UPDATE webhook_endpoint
+       SET blocked_until = NULL
+     WHERE organization_id = $1
+       AND id = $2
+       AND blocked_until IS NOT NULL
+"""
+
+SENT: Final = "SELECT " + COLUMNS + """
+      FROM webhook_delivery d
+     WHERE d.organization_id = $1
+       AND d.endpoint_id = $2
+       AND d.at = $3
+       AND d.event_id = $4
+"""  # fmt: skip

@@ -1,8 +1,8 @@
--- Writing messages: the event, a delivery for each endpoint that asks for it, and a place in the queue for each.
--- `outbox.py` and `activation.sql` call these, inside the transaction of what the messages tell of.
+-- The outbox: for each message its event row, and for each subscribed endpoint a delivery and a row in the queue.
+-- `outbox.py` and `activation.sql` call these routines, in the transaction of the change that the message describes.
 
--- The types that somebody in this organization and mode asks for. The sandbox is always heard, so that a developer
--- finds in the feed what was sent before there was an endpoint. Denials must be asked for by an endpoint.
+-- The types with a subscriber in this organization and mode. The sandbox subscribes to all types but denials, so that a
+-- developer finds messages in the feed from before the first endpoint. Denials need an endpoint that lists them.
 CREATE OR REPLACE FUNCTION heard_types(p_organization uuid, p_mode text, p_at timestamptz)
 RETURNS text[] LANGUAGE plpgsql STABLE
 SET enable_seqscan = off
@@ -27,9 +27,9 @@ BEGIN
 END
 $$;
 
--- Write these messages. With `p_endpoint` they are for that endpoint alone, whatever it asks for.
+-- Write these messages. With `p_endpoint` they are for that endpoint only, whatever its types.
 -- The same nested loops over indexes as in activation.sql, for the same reasons. No row of an endpoint is changed
--- or locked: it would make every gate of an event wait for every other.
+-- or locked: that would make all gates of an event wait for each other.
 CREATE OR REPLACE FUNCTION tell_subscribers(
     p_at timestamptz,
     p_organization uuid[],

@@ -1,7 +1,8 @@
-"""The queue of deliveries: claimed by a worker, sent while no transaction is open, recorded.
+"""The queue of deliveries: a worker claims them, sends them without an open transaction, and records the results.
 
-A claim lasts for LEASE. A worker that dies or hangs loses it, and the next one finds the row due again with a higher
-attempt number; what the first one records then finds no row. `queue.sql` beside this file is the whole of it.
+A claim is a lease. A worker that crashes or hangs loses it after LEASE: the row is due again, and the next claim
+increments its attempt number. That number is the fencing token: a result with an older one changes neither the delivery
+nor the queue. So a message is delivered at least once. The SQL is in `queue.sql` beside this file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,17 +15,16 @@ from uuid import UUID
 import msgspec
 
 from gatepass.base.database import Tx
-from gatepass.domain import changes
+from gatepass.domain import audit_log
 from gatepass.domain.keys import Mode
-from gatepass.domain.webhooks.attempt import Attempt
-from gatepass.domain.webhooks.schedule import FAILING, LONGEST_PROBE, PACE, PATIENCE, SHORTEST_PROBE
+from gatepass.domain.webhooks.schedule import FAILING, LONGEST_PROBE, PACE, PAUSED_AFTER, SHORTEST_PROBE
 
-# Longer than a sender takes for an attempt and its record, so that no delivery is ever in two hands.
+# Longer than an attempt and its recording take, so that no two workers ever send one delivery at the same time.
 LEASE: Final = timedelta(seconds=45)
 
 
 class Lane(msgspec.Struct, frozen=True):
-    """What goes to one endpoint: what happens now, or what can wait."""
+    """The deliveries of one endpoint and one priority: live (0), or backlog (1), which can wait."""
 
     endpoint_id: UUID
     number: int
@@ -35,7 +35,7 @@ class Lane(msgspec.Struct, frozen=True):
 
 
 class Claimed(msgspec.Struct, frozen=True):
-    """One delivery in a worker's hands. In the order of the columns of claim_deliveries."""
+    """A claimed delivery. Fields in the order of the columns of claim_deliveries."""
 
     organization_id: UUID
     endpoint_id: UUID
@@ -57,11 +57,51 @@ class Claimed(msgspec.Struct, frozen=True):
     retires_at: datetime | None
     failures: int
 
+    @property
+    def is_new(self) -> bool:
+        """The first attempt of a new message, to an endpoint that does not fail: only we can make it late."""
+        return self.attempt == 1 and self.lane == 0 and not self.failures
+
 
 class Claims(list[Claimed]):
-    """`put_off` is how many were found that must wait for an earlier one. Behind them there may be more."""
+    """`put_off` counts the due deliveries that must wait for an earlier one. There may be more behind them."""
 
     put_off = 0
+
+
+class AttemptError(StrEnum):
+    """Why there is no complete response. Frozen: integrators read these."""
+
+    TIMEOUT = "timeout"
+    DNS_FAILED = "dns_failed"
+    ADDRESS_NOT_ALLOWED = "address_not_allowed"
+    CONNECT_FAILED = "connect_failed"
+    TLS_FAILED = "tls_failed"
+    CONNECTION_LOST = "connection_lost"
+    BAD_ANSWER = "bad_answer"
+    INTERNAL = "internal_error"
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """One HTTP request. `error` is a code if the response was not complete; `retry_after` is in seconds.
+
+    `dns_ms` and `connect_ms` are set if this attempt itself resolved the name and made the connection.
+    """
+
+    at: datetime
+    status: int | None
+    error: str | None
+    address: str | None
+    dns_ms: float | None
+    connect_ms: float | None
+    answer_ms: float | None
+    total_ms: float
+    answer_head: str | None
+    retry_after: float | None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.error is None and self.status is not None and 200 <= self.status < 300
 
 
 class State(StrEnum):
@@ -71,7 +111,7 @@ class State(StrEnum):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What became of a claimed delivery. `again` is in how many seconds it is tried again; None: never."""
+    """The result of a claimed delivery. `again` is the number of seconds until the next attempt; None: none."""
 
     claimed: Claimed
     attempt: Attempt
@@ -81,7 +121,7 @@ class Result(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a batch of attempts says about an endpoint. Only failing ones, and those that no longer fail, are noted."""
+    """The result of a batch of attempts for an endpoint. It exists only for endpoints that fail, or have recovered."""
 
     organization_id: UUID
     endpoint_id: UUID
@@ -92,12 +132,12 @@ class Health:
     wait: float = 0
 
 
-async def claim(tx: Tx, rooms: Mapping[Lane, int], *, elsewhere: int, lanes: int, most: int) -> Claims:
-    """Take what is due, so many of each lane; of a lane that is not named `elsewhere`. They are ours for LEASE."""
+async def claim(tx: Tx, free_slots: Mapping[Lane, int], *, of_others: int, lanes: int, most: int) -> Claims:
+    """Claim due deliveries for LEASE: at most `free_slots` of each lane, and `of_others` of every other lane."""
     rows = await tx.rows(
         CLAIM,
-        msgspec.json.encode({f"{lane.endpoint_id}{lane.number}": room for lane, room in rooms.items()}).decode(),
-        elsewhere,
+        msgspec.json.encode({f"{lane.endpoint_id}{lane.number}": free for lane, free in free_slots.items()}).decode(),
+        of_others,
         lanes,
         most,
         LEASE,
@@ -109,7 +149,7 @@ async def claim(tx: Tx, rooms: Mapping[Lane, int], *, elsewhere: int, lanes: int
 
 
 async def record(tx: Tx, results: Sequence[Result]) -> int:
-    """Write down attempts and what they mean; how many deliveries were still ours."""
+    """Write attempts and their results; return for how many deliveries the claim was still valid."""
     claimed = [result.claimed for result in results]
     made = [result.attempt for result in results]
     return await tx.value(
@@ -136,7 +176,7 @@ async def record(tx: Tx, results: Sequence[Result]) -> int:
 
 
 async def release(tx: Tx, claimed: Sequence[Claimed]) -> None:
-    """Give back what was not begun, as if it had not been claimed."""
+    """Return deliveries that were not begun, as if they had not been claimed."""
     await tx.run(
         RELEASE,
         [one.organization_id for one in claimed],
@@ -147,14 +187,14 @@ async def release(tx: Tx, claimed: Sequence[Claimed]) -> None:
     )
 
 
-async def note_health(tx: Tx, healths: Sequence[Health], *, at: datetime) -> None:
-    """Remember which endpoints fail and for how long; slow down on them, and pause those that are gone."""
+async def record_health(tx: Tx, healths: Sequence[Health], *, at: datetime) -> None:
+    """Store which endpoints fail and since when; slow down on them, and pause those that are gone."""
     back = [health for health in healths if health.is_back]
     await tx.run(BACK, [one.organization_id for one in back], [one.endpoint_id for one in back], FAILING)
     failing = [health for health in healths if health.failed or health.gone]
-    whose = [one.organization_id for one in failing], [one.endpoint_id for one in failing]
+    ids = [one.organization_id for one in failing], [one.endpoint_id for one in failing]
     paces = [PACE[one.mode] for one in failing]
-    await tx.run(FAIL, *whose, [one.failed for one in failing], paces, FAILING, SHORTEST_PROBE, LONGEST_PROBE)
+    await tx.run(FAIL, *ids, [one.failed for one in failing], paces, FAILING, SHORTEST_PROBE, LONGEST_PROBE)
     asking = [health for health in healths if health.wait]
     await tx.run(
         WAIT,
@@ -162,9 +202,9 @@ async def note_health(tx: Tx, healths: Sequence[Health], *, at: datetime) -> Non
         [one.endpoint_id for one in asking],
         [one.wait for one in asking],
     )
-    paused = await tx.rows(PAUSE, *whose, [one.gone for one in failing], paces, PATIENCE)
+    paused = await tx.rows(PAUSE, *ids, [one.gone for one in failing], paces, PAUSED_AFTER)
     for row in paused:
-        await changes.note(
+        await audit_log.record(
             tx, row["organization_id"], "webhook_endpoint", row["id"], "paused", by="worker", at=at,
             was="active", becomes="paused", reason=row["paused_reason"],
         )  # fmt: skip
@@ -191,7 +231,7 @@ RELEASE: Final = """
        AND q.attempt = u.attempt
 """
 
-# A wait that the receiver asked for stays.
+# A wait from a Retry-After header stays.
 BACK: Final = """
     UPDATE webhook_endpoint e
        SET failures = 0,
@@ -203,7 +243,7 @@ BACK: Final = """
        AND e.failures > 0
 """
 
-# While it is asked with one message, blocked_until is that message's claim, which has ended now.
+# Exponential backoff with jitter. During a probe, blocked_until is the lease of its message, which has ended now.
 FAIL: Final = """
     UPDATE webhook_endpoint e
        SET failures = e.failures + u.failed,

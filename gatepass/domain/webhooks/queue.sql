@@ -1,12 +1,12 @@
--- The queue of deliveries: claiming what is due, and recording what became of it. `queue.py` calls these.
+-- The queue: claims of due deliveries, and the recording of their results. `queue.py` calls these routines.
 --
--- A claim costs as much as there are lanes and rows that are due; rows that wait for the future are never looked at.
+-- The cost of a claim grows with the lanes and the due rows; rows that are due later are never read.
 
--- Claim at most `p_most` deliveries, for `p_lease`. How many of a lane: `p_rooms` says it by the endpoint's id and the
--- lane's number, one behind the other; for a lane that is not named, `p_elsewhere`; of an endpoint that keeps failing
--- one, which tries whether it is back.
+-- Claim at most `p_most` deliveries, for a lease of `p_lease`. A claim increments `attempt`, the fencing token.
+-- The limit of a lane is in `p_rooms`, whose keys are the endpoint's id followed by the lane's number; for a lane that
+-- is not in it, `p_elsewhere`; for an endpoint that keeps failing, 1: a probe.
 -- Fair by organization, then by endpoint: every organization's first lane comes before any second one.
--- Those that were found and must wait for an earlier one are told too, without an event.
+-- Due deliveries that must wait for an earlier one are returned too, without an event.
 CREATE OR REPLACE FUNCTION claim_deliveries(
     p_rooms jsonb,
     p_elsewhere integer,
@@ -49,7 +49,7 @@ DECLARE
     this_moment timestamptz := clock_timestamp();
 BEGIN
     RETURN QUERY
-    -- every organization: a worker serves them all, each in its turn
+    -- every organization: a worker serves all of them in turn
     WITH RECURSIVE lane AS (
         (SELECT q.organization_id, q.endpoint_id, q.lane, q.next_at
            FROM webhook_queue q
@@ -85,8 +85,8 @@ BEGIN
     chosen AS (
         SELECT * FROM ready ORDER BY turn, random() LIMIT p_lanes
     ),
-    -- From the lane's first row on, so that what stands before it, sent and not yet swept, is passed over once.
-    -- Materialized: without it the planner may run this again for a row that changed, and claim more than asked for.
+    -- From the lane's first row on, so that deleted rows before it, not yet vacuumed, are skipped only once.
+    -- Materialized: otherwise the planner may run this again for a row that changed, and claim more than `p_most`.
     picked AS MATERIALIZED (
         SELECT d.place, d.organization_id, earliest.id AS waits_for,
                CASE WHEN earliest.id IS NULL THEN this_moment + p_lease
@@ -124,10 +124,10 @@ BEGIN
                               LIMIT 1) another ON true
          LIMIT p_most
     ),
-    -- One that must wait for an earlier one is put off until that is due, so that it is not looked at again and again.
-    -- If the earlier one may be in a worker's hands, it is done in a moment. Whoever records it says so to the next in
-    -- line, but may not see one that has only just come: so the shorter the earlier one has been in hand, the sooner we
-    -- look again. Those further behind have time until the next in line has been sent.
+    -- A delivery that must wait for an earlier one is put off until that one is due, so that it is not read at every
+    -- claim. If a worker may have claimed the earlier one, it ends soon. Its recording wakes the next in line, but may
+    -- not see a row that was inserted just now: so the shorter the earlier one has been claimed, the sooner we check
+    -- again. Rows further behind are put off until the next in line has been sent.
     claimed AS (
         UPDATE webhook_queue q
            SET attempt = q.attempt + CASE WHEN p.waits_for IS NULL THEN 1 ELSE 0 END,
@@ -137,7 +137,7 @@ BEGIN
            AND q.organization_id = p.organization_id
         RETURNING q.*, p.waits_for
     ),
-    -- One process asks a failing endpoint at a time.
+    -- Only one process at a time probes a failing endpoint.
     asked AS (
         UPDATE webhook_endpoint e
            SET blocked_until = this_moment + p_lease
@@ -175,8 +175,9 @@ BEGIN
 END
 $$;
 
--- Record attempts: each gets its row; and whose claim is still its own, the delivery's state and the end or the next
--- time of its place in the queue. `p_again` is in how many seconds, null for an end. How many were their own.
+-- Record attempts. Each gets its row. Where the fencing token `attempt` is still that of the queue's row, the claim is
+-- valid: the delivery's state is updated, and the queue's row is deleted or gets its next time. `p_again` is the number
+-- of seconds until then, null to delete. Return the number of valid claims.
 CREATE OR REPLACE FUNCTION record_attempts(
     p_organization uuid[],
     p_endpoint uuid[],
@@ -249,7 +250,7 @@ BEGIN
            AND r.again IS NULL
         RETURNING r.*, NULL::timestamptz AS next_at, this_moment AS ended_at
     ),
-    -- The next in line can go now. Also if it is due already: a claim may be putting it off right now.
+    -- The next in line is due now. It is updated even if it is due already: a claim may be putting it off right now.
     woken AS (
         UPDATE webhook_queue q
            SET next_at = this_moment

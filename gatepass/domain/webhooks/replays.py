@@ -1,8 +1,7 @@
-"""Replays: sending again what was sent before, as a job that outlives whoever runs it.
+"""Replays: earlier deliveries are sent again, as a durable job that any worker can continue.
 
-A worker goes through the deliveries in their order, some at a time, and remembers in the same transaction how far it
-came. What it adds goes by a lane that can wait, and under ordering keys of its own: a replay keeps its own order, and
-makes nothing wait that happens now.
+A worker goes through the deliveries in their order, in batches, and stores its position in the same transaction. It
+adds them to the backlog lane, under ordering keys of their own: a replay keeps its order, and delays no live message.
 """
 
 from dataclasses import dataclass
@@ -12,14 +11,14 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
 from gatepass.base.paging import END, START, Place
-from gatepass.base.refusals import Refusal
-from gatepass.domain import changes
-from gatepass.domain.webhooks.endpoint import SUBJECT
+from gatepass.domain import audit_log
+from gatepass.domain.webhooks.endpoints import SUBJECT
 
-# How many deliveries a step goes through.
+# Deliveries in a step.
 BATCH: Final = 500
-# Nothing is added while so much waits already, so that a paused or slow endpoint keeps the queue small.
+# Nothing is added while this many wait, so that the queue of a paused or slow endpoint stays small.
 MOST_WAITING: Final = 2_000
 
 
@@ -52,12 +51,12 @@ class Replay:
 
     @property
     def was_stopped(self) -> bool:
-        """It ended before it had gone through all that was counted when it began."""
+        """It ended before it had added all deliveries that were counted at its start."""
         return self.ended_at is not None and self.done < self.total
 
 
 @dataclass(frozen=True, slots=True)
-class _UnderWay:
+class _RunningReplay:
     organization_id: UUID
     id: UUID
     endpoint_id: UUID
@@ -87,15 +86,15 @@ async def find_replay(tx: Tx, organization_id: UUID, endpoint_id: UUID, replay_i
 async def stop_replay(
     tx: Tx, organization_id: UUID, endpoint_id: UUID, replay_id: UUID, *, by: str, at: datetime
 ) -> Replay:
-    """Add nothing more to the queue. What it added already, some thousands at most, is still sent."""
+    """Add nothing more to the queue. Deliveries that it has added, a few thousand at most, are still sent."""
     if await tx.run(STOP, organization_id, endpoint_id, replay_id, at):
-        await changes.note(tx, organization_id, SUBJECT, endpoint_id, "replay stopped", by=by, at=at)
+        await audit_log.record(tx, organization_id, SUBJECT, endpoint_id, "replay stopped", by=by, at=at)
     return await find_replay(tx, organization_id, endpoint_id, replay_id)
 
 
 async def advance_some(tx: Tx, *, at: datetime) -> int:
-    """Take one replay a step further, in any organization; how many deliveries it went through, 0 if there is none."""
-    found = await tx.one(_UnderWay, NEXT, MOST_WAITING)
+    """Run one step of one replay, of any organization; return how many deliveries it read, 0 if there is no replay."""
+    found = await tx.one(_RunningReplay, NEXT, MOST_WAITING)
     if found is None:
         return 0
     reached = (found.reached_at or START.at, found.reached_id or START.id)
@@ -103,8 +102,9 @@ async def advance_some(tx: Tx, *, at: datetime) -> int:
     return await tx.value(ADVANCE, found.organization_id, found.endpoint_id, found.id, *span, BATCH, at)
 
 
-PAGE: Final = """
-    SELECT id, since, until, types, states, total, done, created_at, ended_at
+COLUMNS: Final = "id, since, until, types, states, total, done, created_at, ended_at"
+
+PAGE: Final = "SELECT " + COLUMNS + """
       FROM webhook_replay
      WHERE organization_id = $1
        AND endpoint_id = $2
@@ -112,17 +112,16 @@ PAGE: Final = """
        AND (created_at, id) < ($3, $4)
      ORDER BY created_at DESC, id DESC
      LIMIT $5
-"""
+"""  # fmt: skip
 
-FIND: Final = """
-    SELECT id, since, until, types, states, total, done, created_at, ended_at
+FIND: Final = "SELECT " + COLUMNS + """
       FROM webhook_replay
      WHERE organization_id = $1
        AND endpoint_id = $2
        AND id = $3
-"""
+"""  # fmt: skip
 
-# A worker that has it in hand takes its step first.
+# It waits for a worker that is running a step.
 STOP: Final = """
     UPDATE webhook_replay
        SET ended_at = $4
@@ -132,9 +131,9 @@ STOP: Final = """
        AND ended_at IS NULL
 """
 
-# The oldest that has room to go on and that no other worker has in hand.
+# The oldest replay whose endpoint has fewer than $1 deliveries in its backlog, and that no other worker has locked.
 NEXT: Final = """
-    -- every organization: a worker serves them all
+    -- every organization: a worker serves all of them
     SELECT r.organization_id, r.id, r.endpoint_id, r.since, r.until, r.types, r.states, r.reached_at, r.reached_id
       FROM webhook_replay r
      WHERE r.ended_at IS NULL
@@ -151,7 +150,7 @@ NEXT: Final = """
        FOR NO KEY UPDATE OF r SKIP LOCKED
 """
 
-# The deliveries' rows, their places in the queue, and how far this came, in one.
+# One statement writes the deliveries, their rows in the queue, and the position of the replay.
 ADVANCE: Final = """
     WITH looked AS MATERIALIZED (
         SELECT d.at, d.id, d.event_txid, d.event_id, d.event_at, d.type, d.ordering_key, d.state, d.replay_id

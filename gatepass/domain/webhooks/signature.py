@@ -1,18 +1,20 @@
-"""Signing a message: the header of the contract, and those of Standard Webhooks, from one secret.
+"""Signatures of messages, and the secrets that sign: our own header, and those of Standard Webhooks, from one secret.
 
-`t` is fresh on each attempt; what is signed is what is sent, byte for byte.
+`t` is new for each attempt. The signed bytes are the bytes that are sent.
 """
 
 import hmac
 import secrets
 from base64 import b64decode, b64encode
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeVar
 from uuid import UUID
 
 import msgspec
 
-from gatepass.base.wire_name import (
+from gatepass.base.encryption import Vault
+from gatepass.base.wire_constants import (
     ATTEMPT_HEADER,
     DELIVERY_HEADER,
     EVENT_HEADER,
@@ -25,15 +27,33 @@ from gatepass.domain.webhooks.message import written_id
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105  what secrets begin with
 SECRET_BYTES: Final = 32
 
-# A secret, opened or sealed.
-Box = TypeVar("Box", str, bytes)
+# A secret, decrypted (str) or sealed (bytes).
+Secret = TypeVar("Secret", str, bytes)
 
 
 class Secrets(msgspec.Struct, frozen=True):
-    """The secret that signs, and while it is rotated the other one."""
+    """The secret that signs and, during a rotation, the other one."""
 
     signing: str
     other: str | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class IssuedSecret:
+    """A new secret: as text, which its owner sees only once, and sealed, as it is stored."""
+
+    text: str
+    sealed: bytes
+
+
+def issue_secret(vault: Vault, organization_id: UUID, endpoint_id: UUID) -> IssuedSecret:
+    text = new_secret()
+    return IssuedSecret(text, vault.seal(text.encode(), secret_context(organization_id, endpoint_id)))
+
+
+def secret_context(organization_id: UUID, endpoint_id: UUID) -> str:
+    """The encryption context, which binds a secret to its row. The old and the new secret have the same."""
+    return f"webhook_endpoint {organization_id} {endpoint_id}"
 
 
 def new_secret() -> str:
@@ -41,9 +61,9 @@ def new_secret() -> str:
 
 
 def chosen(
-    old: Box, new: Box | None, *, switches_at: datetime | None, retires_at: datetime | None, at: datetime
-) -> tuple[Box, Box | None]:
-    """Which secret signs now, and which beside it: the old one until the switch, then the new one, in the end alone."""
+    old: Secret, new: Secret | None, *, switches_at: datetime | None, retires_at: datetime | None, at: datetime
+) -> tuple[Secret, Secret | None]:
+    """The secret that signs now, and the one beside it: old and new, after the switch new and old, in the end new."""
     if new is None or switches_at is None or retires_at is None:
         return old, None
     if at < switches_at:
@@ -62,11 +82,11 @@ def headers(
     replayed: bool,
     at: datetime,
 ) -> dict[str, str]:
-    """Everything that a delivery says about itself, signed at this moment."""
+    """All headers of a delivery, signed at this time."""
     milliseconds = int(at.timestamp() * 1000)
     id, seconds = written_id(event_id), milliseconds // 1000
     content = f"{id}.{seconds}.".encode() + body
-    said = {
+    found = {
         "content-type": "application/json",
         EVENT_HEADER: type,
         SIGNATURE_HEADER: _signature(secrets.signing, milliseconds, body),
@@ -77,20 +97,20 @@ def headers(
         "webhook-signature": _standard(secrets.signing, content),
     }
     if secrets.other is not None:
-        said[NEXT_SIGNATURE_HEADER] = _signature(secrets.other, milliseconds, body)
-        said["webhook-signature"] += " " + _standard(secrets.other, content)
+        found[NEXT_SIGNATURE_HEADER] = _signature(secrets.other, milliseconds, body)
+        found["webhook-signature"] += " " + _standard(secrets.other, content)
     if replayed:
-        said[REPLAY_HEADER] = "1"
-    return said
+        found[REPLAY_HEADER] = "1"
+    return found
 
 
 def _signature(secret: str, milliseconds: int, body: bytes) -> str:
-    """As the contract says: the whole secret is the key."""
+    """Our own scheme: the whole secret is the key."""
     signed = hmac.digest(secret.encode(), str(milliseconds).encode() + b"." + body, "sha256")
     return f"t={milliseconds},v1={signed.hex()}"
 
 
 def _standard(secret: str, content: bytes) -> str:
-    """As Standard Webhooks says: the key is what the secret encodes."""
+    """Standard Webhooks: the key is the decoded secret."""
     signed = hmac.digest(b64decode(secret.removeprefix(SECRET_PREFIX)), content, "sha256")
     return "v1," + b64encode(signed).decode()

@@ -1,9 +1,9 @@
-"""What we may connect to: decided when a name is looked up, and again at the socket.
+"""The SSRF guard: which addresses we may connect to, checked at the DNS lookup and again at the socket.
 
-The worker goes by it when it sends, and the studio when it looks at a URL before that is saved (`preflight.py`).
-Only the second can be relied on. A name may answer with a public address when it is asked first and with 127.0.0.1
-later; an address in a URL is never looked up; an answer may be kept for a while. But each connection begins with a
-socket for one address, and `GuardedSockets` makes them all.
+The worker uses it to send, and the studio to check a URL before it is saved (`preflight.py`). Only the check at the
+socket is reliable. A name may resolve to a public address first and to 127.0.0.1 later (DNS rebinding); an address in a
+URL is never looked up; a lookup may be cached. But each connection begins with a socket for one address, and
+`GuardedSockets` makes them all.
 """
 
 import asyncio
@@ -21,36 +21,36 @@ from typing import Any, Final
 from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from gatepass.base.address import Address
-from gatepass.domain.webhooks.destination import is_public
-from gatepass.domain.webhooks.progress import PROGRESS
+from gatepass.base.client_ip import Address
+from gatepass.domain.webhooks.attempt_timing import ATTEMPT_TIMING
+from gatepass.domain.webhooks.url_policy import is_public
 
 Allows = Callable[[Address], bool]
 
-# Lookups at a time. Each may hang for as long as the system's resolver lets it.
+# Concurrent lookups. Each may hang for as long as the system's resolver allows.
 LOOKUPS: Final = 128
-# For documentation: no machine has them.
-NOBODY: Final = {4: IPv4Address("203.0.113.113"), 6: IPv6Address("2001:db8:113::113")}
+# Reserved for documentation: no machine has them.
+UNASSIGNED: Final = {4: IPv4Address("203.0.113.113"), 6: IPv6Address("2001:db8:113::113")}
 
 
 class NotAllowed(OSError):  # noqa: N818  a refusal
-    """An OSError, because to the HTTP client only that means that an address cannot be connected to."""
+    """An OSError, because the HTTP client takes only that for a failed connection."""
 
 
-def is_elsewhere(address: Address) -> bool:
-    """A public address of another machine. Behind our own ones are services that trust whoever comes from here."""
+def is_public_remote(address: Address) -> bool:
+    """A public address of another machine. Services on our own may trust any local client."""
     return is_public(address) and not is_own(address)
 
 
-def anywhere(_address: Address) -> bool:
+def any_address(_address: Address) -> bool:
     """For development and tests."""
     return True
 
 
 def is_own(address: Address) -> bool:
-    """Whether the address is one of this machine's at this moment: only then can a socket be bound to it."""
-    if _binds_to_anything(address.version):
-        return str(address) in _addresses_of_our_name()
+    """Whether this machine has the address now: only then can a socket be bound to it."""
+    if _binds_to_any_address(address.version):
+        return str(address) in _addresses_of_hostname()
     return _can_bind(address)
 
 
@@ -64,13 +64,13 @@ def _can_bind(address: Address) -> bool:
 
 
 @cache
-def _binds_to_anything(version: int) -> bool:
-    """As machines with a floating address are told to (ip_nonlocal_bind); then binding tells nothing."""
-    return _can_bind(NOBODY[version])
+def _binds_to_any_address(version: int) -> bool:
+    """Machines with a floating address are configured so (ip_nonlocal_bind); then a successful bind proves nothing."""
+    return _can_bind(UNASSIGNED[version])
 
 
 @cache
-def _addresses_of_our_name() -> frozenset[str]:
+def _addresses_of_hostname() -> frozenset[str]:
     with contextlib.suppress(OSError):
         return frozenset(str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None))
     return frozenset()
@@ -82,12 +82,12 @@ def _require(text: str, allows: Allows) -> None:
     except ValueError:
         allowed = False
     if not allowed:
-        PROGRESS.get().refused = True
+        ATTEMPT_TIMING.get().refused = True
         raise NotAllowed("this address is not allowed")
 
 
 def verifying_tls() -> ssl.SSLContext:
-    """TLS 1.2 or newer, checked against what this machine trusts, or what SSL_CERT_FILE names."""
+    """TLS 1.2 or newer, verified against the CAs of this machine, or those in SSL_CERT_FILE."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -102,15 +102,15 @@ class GuardedSockets:
 
     def __call__(self, info: AddrInfoType) -> socket.socket:  # pyright: ignore[reportUnknownParameterType]
         family, kind, protocol, _, where = info
-        progress = PROGRESS.get()
-        progress.address = str(where[0])
-        progress.opened = progress.opened or perf_counter()
-        _require(progress.address, self._allows)
+        timing = ATTEMPT_TIMING.get()
+        timing.address = str(where[0])
+        timing.opened = timing.opened or perf_counter()
+        _require(timing.address, self._allows)
         return socket.socket(family, kind, protocol)
 
 
 class GuardedResolver(AbstractResolver):
-    """Passes on what is allowed. A name that points inside with one of its addresses is refused with all of them."""
+    """Refuses a name if any of its addresses is not allowed."""
 
     def __init__(self, resolver: AbstractResolver, allows: Allows) -> None:
         self._resolver = resolver
@@ -123,7 +123,7 @@ class GuardedResolver(AbstractResolver):
         try:
             found = await self._resolver.resolve(host, port, family)
         finally:
-            PROGRESS.get().dns_ms = (perf_counter() - began) * 1000
+            ATTEMPT_TIMING.get().dns_ms = (perf_counter() - began) * 1000
         if not found:
             raise OSError("the name has no address")
         for one in found:
@@ -134,20 +134,20 @@ class GuardedResolver(AbstractResolver):
         await self._resolver.close()
 
 
-class Lookup(AbstractResolver):
-    """Asks the system's resolver, in threads of its own.
+class SystemResolver(AbstractResolver):
+    """Uses the system's resolver, in threads of its own.
 
-    The event loop's threads for this are two (uvloop) or six: as many names whose servers do not answer would stop all
-    deliveries. And nobody waits for a thread that hangs when the worker stops.
+    The event loop has two (uvloop) or six threads for lookups: that many names whose DNS servers do not answer would
+    stop all deliveries. These threads are daemons: a hanging one does not delay the end of the worker.
     """
 
     def __init__(self) -> None:
-        self._places = asyncio.Semaphore(LOOKUPS)
+        self._slots = asyncio.Semaphore(LOOKUPS)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        async with self._places:
+        async with self._slots:
             answer: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
             threading.Thread(target=_look_up, args=(host, port, family, answer), daemon=True).start()
             found = await answer
@@ -168,7 +168,7 @@ def _look_up(host: str, port: int, family: int, answer: asyncio.Future[list[Any]
     except (OSError, UnicodeError) as failed:
         error = failed if isinstance(failed, OSError) else OSError("the name cannot be looked up")
 
-    def tell() -> None:
+    def resolve() -> None:
         if answer.done():
             return
         if error is None:
@@ -176,6 +176,6 @@ def _look_up(host: str, port: int, family: int, answer: asyncio.Future[list[Any]
         else:
             answer.set_exception(error)
 
-    # The loop may have closed meanwhile: then nobody waits.
+    # If the loop is closed, no task waits for the result.
     with contextlib.suppress(RuntimeError):
-        answer.get_loop().call_soon_threadsafe(tell)
+        answer.get_loop().call_soon_threadsafe(resolve)

@@ -1,16 +1,16 @@
-"""Where webhooks may go: to public addresses, by https, said in one plain way.
+"""The URL policy: webhooks go to public addresses, by https, in a URL with only one reading.
 
-A URL is read by us, by the HTTP client and by the resolver. Whatever they could read differently (user names,
-backslashes, numbers that stand for addresses) is refused rather than understood, so that what was checked is what is
-connected to. Names are not looked up here: the sender asks `is_public` for each address that it would connect to.
+A URL is parsed by us, by the HTTP client and by the resolver. Parts that they could parse differently (user names,
+backslashes, numbers instead of addresses) are refused, so that the checked host is the one that is connected to. Names
+are not looked up here: the SSRF guard calls `is_public` for each address before it connects.
 """
 
 import re
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final
 
-from gatepass.base.address import Address
-from gatepass.base.refusals import InvalidRequest
+from gatepass.base.client_ip import Address
+from gatepass.base.errors import InvalidRequest
 
 LONGEST: Final = 2000
 PORTS: Final = frozenset({443, 8443})
@@ -23,11 +23,11 @@ URL: Final = re.compile(
     re.ASCII,
 )
 LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
-# What inet_aton takes for an address ends in one of these; a public name does not.
+# Text that inet_aton reads as an address ends in one of these; a public name does not.
 NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 USER: Final = re.compile(r"[^/?#]*//[^/?#]*@", re.ASCII)
 
-# Names that mean something only inside a network, as a whole or as an ending.
+# Names and suffixes that exist only inside a network.
 INSIDE: Final = (
     "localhost",
     "localdomain",
@@ -96,7 +96,7 @@ def _require_host(host: str, *, allow_private: bool) -> None:
 
 
 def _require_v4(text: str, *, allow_private: bool) -> None:
-    """Only as four plain decimal numbers: to some readers 2130706433, 0x7f.1, 0177.0.0.1 and 127.1 are loopback too."""
+    """Only four plain decimal numbers: some parsers read 2130706433, 0x7f.1, 0177.0.0.1 and 127.1 as loopback too."""
     try:
         address = IPv4Address(text)
     except AddressValueError:
@@ -106,7 +106,7 @@ def _require_v4(text: str, *, allow_private: bool) -> None:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is somebody's on the internet. What is not known to be is not."""
+    """Whether an address is public unicast. An unknown range is not."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in NOT_PUBLIC_V4)
     return (
@@ -118,7 +118,7 @@ def is_public(address: Address) -> bool:
 
 
 def _is_isatap(address: IPv6Address) -> bool:
-    """An interface identifier that is an IPv4 address, which a router of that network may unwrap."""
+    """An interface identifier that contains an IPv4 address, to which a router of that network may forward."""
     return int(address) >> 32 & 0xFDFF_FFFF == 0x0000_5EFE
 
 
@@ -126,14 +126,14 @@ def _refused(sentence: str) -> InvalidRequest:
     return InvalidRequest(sentence, param="url")
 
 
-# `ipaddress.is_global` does not do: it takes multicast, 192.88.99.1 and IPv4 inside IPv6 for public, and it changes
-# with the version of Python. From the special-purpose registries of IANA.
+# From the special-purpose registries of IANA. `ipaddress.is_global` is not enough: it calls multicast, 192.88.99.1 and
+# IPv4 inside IPv6 public, and it changes with the version of Python.
 NOT_PUBLIC_V4: Final = tuple(
     IPv4Network(network)
     for network in (
         "0.0.0.0/8",  # this network; 0.0.0.0 reaches this machine
         "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # behind a carrier's NAT; metadata of one cloud
+        "100.64.0.0/10",  # carrier-grade NAT; metadata of one cloud
         "127.0.0.0/8",  # loopback
         "168.63.129.16/32",  # the host of every machine in one cloud, on an address that looks public
         "169.254.0.0/16",  # link-local; metadata of most clouds
@@ -152,7 +152,7 @@ NOT_PUBLIC_V4: Final = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
-# Everything else is not unicast on the internet: loopback, IPv4 mapped, compatible or translated (::/3, with
+# All other ranges are not public unicast: loopback, IPv4 mapped, compatible or translated (::/3, with
 # 64:ff9b::/96 and 64:ff9b:1::/48), 100::/64 discard, 5f00::/16 segment routing, fc00::/7 private, fe80::/10 link-local,
 # fec0::/10 site-local, ff00::/8 multicast.
 UNICAST_V6: Final = IPv6Network("2000::/3")

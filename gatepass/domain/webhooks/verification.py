@@ -1,6 +1,6 @@
-"""Verifying a message as its receiver should, step by step, so that who fails can see where.
+"""Verification of a message as a receiver should do it, step by step, to show where it fails.
 
-Pure. Nothing that is given here is kept, and the secret is not shown again.
+Pure. No input is stored, and the secret is not shown.
 """
 
 import binascii
@@ -14,12 +14,12 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from gatepass.base.wire_name import NEXT_SIGNATURE_HEADER, SIGNATURE_HEADER
+from gatepass.base.wire_constants import NEXT_SIGNATURE_HEADER, SIGNATURE_HEADER
 from gatepass.domain.webhooks.signature import SECRET_BYTES, SECRET_PREFIX
 
-# Receivers are told to refuse what is older, or further ahead.
+# The documentation tells receivers to refuse a message that is older, or further in the future.
 FRESH: Final = timedelta(minutes=5)
-# Of what is signed, so much is shown.
+# Characters of the signed content that are shown.
 SHOWN: Final = 400
 
 OURS: Final = re.compile(r"t=([0-9]{1,15}),v1=([0-9a-f]{64})", re.ASCII)
@@ -27,37 +27,37 @@ SECONDS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 STANDARD: Final = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
-class Verdict(StrEnum):
+class StepResult(StrEnum):
     OK = "ok"
     FAILED = "failed"
     SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyingStep:
-    """`value` is what came of the step, to be compared with what one's own code has at this point."""
+class VerificationStep:
+    """`value` is the intermediate result, to compare with one's own code."""
 
     name: str
-    verdict: Verdict
+    result: StepResult
     sentence: str
     value: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Verifying:
-    """One signature, by the header that carries it."""
+class SignatureCheck:
+    """The verification of one signature, by the name of its header."""
 
     header: str
-    steps: list[VerifyingStep]
+    steps: list[VerificationStep]
     hint: str | None = None
 
     @property
     def genuine(self) -> bool:
-        return all(step.verdict is Verdict.OK for step in self.steps)
+        return all(step.result is StepResult.OK for step in self.steps)
 
 
 def read_headers(text: str) -> dict[str, str]:
-    """Lines of `name: value`, as a log shows them, or the value of our own header alone."""
+    """Headers from lines of `name: value`, as in a log, or from the value of our own header alone."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         name, colon, value = line.strip().partition(":")
@@ -68,83 +68,89 @@ def read_headers(text: str) -> dict[str, str]:
     return found
 
 
-def verify(secret: str, headers: Mapping[str, str], body: bytes, *, at: datetime) -> list[Verifying]:
-    """Each signature that is there. None at all is told as a step that failed."""
+def verify(secret: str, headers: Mapping[str, str], body: bytes, *, at: datetime) -> list[SignatureCheck]:
+    """One check for each signature. Without any signature, one failed check."""
     found = [_ours(name, secret, headers, body, at) for name in (SIGNATURE_HEADER, NEXT_SIGNATURE_HEADER)
              if name in headers]  # fmt: skip
     if any(name in headers for name in STANDARD):
         found.append(_standard(secret, headers, body, at))
     if not found:
         sentence = f"There is neither {SIGNATURE_HEADER} nor {STANDARD[2]}. A message without them is not from us."
-        found.append(Verifying(SIGNATURE_HEADER, [VerifyingStep("Header found", Verdict.FAILED, sentence)]))
+        found.append(SignatureCheck(SIGNATURE_HEADER, [VerificationStep("Header found", StepResult.FAILED, sentence)]))
     return found
 
 
-def _ours(name: str, secret: str, headers: Mapping[str, str], body: bytes, at: datetime) -> Verifying:
+def _ours(name: str, secret: str, headers: Mapping[str, str], body: bytes, at: datetime) -> SignatureCheck:
     value = headers[name]
-    steps = [VerifyingStep("Header found", Verdict.OK, f"{name} is there.", value[:SHOWN])]
+    steps = [VerificationStep("Header found", StepResult.OK, f"{name} is there.", value[:SHOWN])]
     read = OURS.fullmatch(value)
     if read is None:
         sentence = "It should be t=<milliseconds>,v1=<64 lower-case hex digits>, and nothing else."
-        return Verifying(name, [*steps, VerifyingStep("Header read", Verdict.FAILED, sentence)])
+        return SignatureCheck(name, [*steps, VerificationStep("Header read", StepResult.FAILED, sentence)])
     milliseconds, signature = int(read[1]), read[2]
-    steps.append(VerifyingStep("Header read", Verdict.OK, "t and v1 are there.", f"t = {read[1]}\nv1 = {signature}"))
+    steps.append(
+        VerificationStep("Header read", StepResult.OK, "t and v1 are there.", f"t = {read[1]}\nv1 = {signature}")
+    )
     steps.append(_fresh(milliseconds / 1000, at))
     signed = read[1].encode() + b"." + body
     steps.append(_what_is_signed("t, a dot and the body", signed))
     expected = hmac.digest(secret.encode(), signed, "sha256").hex()
-    steps.append(VerifyingStep("Signature computed", Verdict.OK, "HMAC-SHA256, keyed with the whole secret.", expected))
+    steps.append(
+        VerificationStep("Signature computed", StepResult.OK, "HMAC-SHA256, keyed with the whole secret.", expected)
+    )
     matches = hmac.compare_digest(expected, signature)
     steps.append(_compared(matches=matches))
     if matches:
-        return Verifying(name, steps)
+        return SignatureCheck(name, steps)
     tried = (
         (hint, hmac.digest(key, read[1].encode() + b"." + other, "sha256").hex())
         for hint, key, other in _other_ways(secret, body)
     )
-    return Verifying(name, steps, _hint(tried, signature, secret))
+    return SignatureCheck(name, steps, _hint(tried, signature, secret))
 
 
-def _standard(secret: str, headers: Mapping[str, str], body: bytes, at: datetime) -> Verifying:
+def _standard(secret: str, headers: Mapping[str, str], body: bytes, at: datetime) -> SignatureCheck:
     header = STANDARD[2]
     missing = [name for name in STANDARD if name not in headers]
     if missing:
         sentence = f"{' and '.join(missing)} is missing. All three are needed."
-        return Verifying(header, [VerifyingStep("Headers found", Verdict.FAILED, sentence)])
+        return SignatureCheck(header, [VerificationStep("Headers found", StepResult.FAILED, sentence)])
     id, seconds, value = (headers[name] for name in STANDARD)
-    steps = [VerifyingStep("Headers found", Verdict.OK, "All three are there.", f"{id}\n{seconds}\n{value}"[:SHOWN])]
+    steps = [
+        VerificationStep("Headers found", StepResult.OK, "All three are there.", f"{id}\n{seconds}\n{value}"[:SHOWN])
+    ]
     signatures = [part.removeprefix("v1,") for part in value.split() if part.startswith("v1,")]
     if not signatures or not SECONDS.fullmatch(seconds):
         sentence = "The timestamp is Unix seconds, the signature v1,<base64>; two of them have a space between."
-        return Verifying(header, [*steps, VerifyingStep("Headers read", Verdict.FAILED, sentence)])
+        return SignatureCheck(header, [*steps, VerificationStep("Headers read", StepResult.FAILED, sentence)])
     steps.append(_fresh(int(seconds), at))
     key = _decoded(secret)
     if key is None:
         sentence = f"What stands after {SECRET_PREFIX} must be base64 of {SECRET_BYTES} bytes."
-        return Verifying(header, [*steps, VerifyingStep("Secret decoded", Verdict.FAILED, sentence)])
+        return SignatureCheck(header, [*steps, VerificationStep("Secret decoded", StepResult.FAILED, sentence)])
     signed = f"{id}.{seconds}.".encode() + body
     steps.append(_what_is_signed("the id, a dot, the timestamp, a dot and the body", signed))
     expected = b64encode(hmac.digest(key, signed, "sha256")).decode()
     sentence = f"HMAC-SHA256, keyed with what stands after {SECRET_PREFIX}, decoded."
-    steps.append(VerifyingStep("Signature computed", Verdict.OK, sentence, f"v1,{expected}"))
+    steps.append(VerificationStep("Signature computed", StepResult.OK, sentence, f"v1,{expected}"))
     matches = any(hmac.compare_digest(expected.encode(), one.encode()) for one in signatures)
     steps.append(_compared(matches=matches))
-    return Verifying(header, steps)
+    return SignatureCheck(header, steps)
 
 
-def _fresh(seconds: float, at: datetime) -> VerifyingStep:
+def _fresh(seconds: float, at: datetime) -> VerificationStep:
     try:
         signed_at = datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
-        return VerifyingStep("Time is fresh", Verdict.FAILED, "This is not a time of our age.")
+        return VerificationStep("Time is fresh", StepResult.FAILED, "This is not a time of our age.")
     value = f"{signed_at:%Y-%m-%d %H:%M:%S} UTC"
     apart = at - signed_at
     if abs(apart) <= FRESH:
-        return VerifyingStep("Time is fresh", Verdict.OK, f"{_span(apart)}, within 5 minutes.", value)
+        return VerificationStep("Time is fresh", StepResult.OK, f"{_span(apart)}, within 5 minutes.", value)
     sentence = (
         f"{_span(apart)}. A receiver refuses what is over 5 minutes away, so that nobody can send it again later."
     )
-    return VerifyingStep("Time is fresh", Verdict.FAILED, sentence, value)
+    return VerificationStep("Time is fresh", StepResult.FAILED, sentence, value)
 
 
 def _span(apart: timedelta) -> str:
@@ -155,21 +161,23 @@ def _span(apart: timedelta) -> str:
     return f"Signed {amount} ago" if apart >= timedelta() else f"Signed {amount} from now"
 
 
-def _what_is_signed(what: str, signed: bytes) -> VerifyingStep:
+def _what_is_signed(what: str, signed: bytes) -> VerificationStep:
     text = signed.decode(errors="replace")
     shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
-    return VerifyingStep("String to sign", Verdict.OK, f"{what[0].upper()}{what[1:]}: {len(signed):,} bytes.", shown)
+    return VerificationStep(
+        "String to sign", StepResult.OK, f"{what[0].upper()}{what[1:]}: {len(signed):,} bytes.", shown
+    )
 
 
-def _compared(*, matches: bool) -> VerifyingStep:
+def _compared(*, matches: bool) -> VerificationStep:
     if matches:
-        return VerifyingStep("Compared in constant time", Verdict.OK, "They are equal: the message is from us.")
+        return VerificationStep("Compared in constant time", StepResult.OK, "They are equal: the message is from us.")
     sentence = "They differ: do not believe this message. The body, the secret or the header is not what we sent."
-    return VerifyingStep("Compared in constant time", Verdict.FAILED, sentence)
+    return VerificationStep("Compared in constant time", StepResult.FAILED, sentence)
 
 
 def _hint(tried: Iterator[tuple[str, str]], signature: str, secret: str) -> str | None:
-    """Which common mistake explains the difference."""
+    """The common mistake that explains the difference, if any does."""
     for hint, computed in tried:
         if hmac.compare_digest(computed, signature):
             return hint

@@ -1,4 +1,4 @@
-"""The first floor plan: organizations, keys, events, cards, tickets and their history."""
+"""The first schema: organizations, keys, events, cards, tickets and their history."""
 
 from gatepass.migrations.sql import run_beside
 

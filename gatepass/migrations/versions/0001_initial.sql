@@ -1,4 +1,4 @@
--- Gatepass, the first floor plan.
+-- Gatepass: the first schema.
 --
 -- Nobody uses these tables yet, so:
 -- squawk-ignore-file require-concurrent-index-creation, constraint-missing-not-valid, adding-foreign-key-constraint, disallowed-unique-constraint
@@ -133,7 +133,7 @@ CREATE UNIQUE INDEX ticket_in_use ON ticket (organization_id, event_id, card_id)
 CREATE INDEX ticket_cancelled ON ticket (organization_id, event_id, card_id) WHERE cancelled_at IS NOT NULL;
 CREATE INDEX ticket_of_card ON ticket (organization_id, card_id, event_id);
 
--- What was answered under an Idempotency-Key. Rows are unique over their whole life, so they are not
+-- The answers under an Idempotency-Key. Rows are unique over their whole life, so they are not
 -- partitioned by time but by generation: new ones go to the current one, the one before is still
 -- looked at, the third is empty. A rotation, at most once a day, truncates and moves on, so that
 -- clean-up costs the same for a row and for a hundred million, and leaves nothing to vacuum.
@@ -205,7 +205,7 @@ CREATE TABLE audit (
 ) PARTITION BY RANGE (at);
 CREATE TABLE audit_default PARTITION OF audit DEFAULT;
 
--- Who changed what, when and why.
+-- One row for each change: actor, subject, time and reason.
 CREATE TABLE change (
     organization_id uuid NOT NULL,
     at timestamptz NOT NULL,

@@ -44,7 +44,7 @@ CREATE TABLE webhook_feed (
     PRIMARY KEY (organization_id, mode)
 );
 
--- What happened, in the very bytes that are signed and sent. `txid` is the transaction that wrote it: a reader who
+-- Messages, in the bytes that are signed and sent. `txid` is the transaction that wrote it: a reader who
 -- takes only what finished transactions wrote, in this order, never misses an event that commits late.
 CREATE TABLE webhook_event (
     organization_id uuid NOT NULL,
@@ -97,7 +97,7 @@ CREATE TABLE webhook_attempt (
 ) PARTITION BY RANGE (at);
 CREATE TABLE webhook_attempt_default PARTITION OF webhook_attempt DEFAULT;
 
--- What is still to be sent, and nothing else: rows come with an event and go with its delivery.
+-- The queue: a row comes with its message and goes with its delivery.
 -- `next_at` is when it is due, and while a worker has it, when that worker's claim lapses. `attempt` counts the claims,
 -- so that a worker which comes back too late finds that the row is no longer its own. Of two rows with the same
 -- `ordering_key` the one with the lower id goes first. Lane 0 is for what happens now, lane 1 for what can wait:

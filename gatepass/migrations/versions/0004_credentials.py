@@ -1,4 +1,4 @@
-"""What people sign in with, what they were asked, and who was invited."""
+"""Credentials, challenges, failed tries and invitations."""
 
 from gatepass.migrations.sql import run_beside
 

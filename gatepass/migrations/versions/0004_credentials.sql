@@ -1,4 +1,4 @@
--- What people sign in with, what they were asked, and who was invited.
+-- Credentials, challenges, failed tries and invitations.
 --
 -- Nobody uses these tables yet, so:
 -- squawk-ignore-file require-concurrent-index-creation, constraint-missing-not-valid, adding-foreign-key-constraint, disallowed-unique-constraint
@@ -44,7 +44,7 @@ CREATE TABLE passkey (
     suspect_at timestamptz,
     PRIMARY KEY (person_id, id)
 );
--- Who signs in shows a credential before we know the person.
+-- A sign-in shows a credential before we know the person.
 CREATE UNIQUE INDEX passkey_credential ON passkey (credential_id);
 
 -- A question that is open: what we asked for and of whom, if we knew. Its answer deletes it. Somebody who signs up by
@@ -57,7 +57,7 @@ CREATE TABLE challenge (
 );
 CREATE INDEX challenge_expired ON challenge (expires_at);
 
--- Who has to wait before the next try. `subject` is a hash of what was typed or of where it came from, so that the
+-- Failed tries, and when the next one is allowed. `subject` is a hash of the e-mail address or of the client, so that the
 -- addresses of strangers are not kept.
 CREATE TABLE failed_try (
     subject bytea PRIMARY KEY CHECK (length(subject) = 32),
@@ -81,7 +81,7 @@ CREATE TABLE invitation (
     revoked_at timestamptz,
     PRIMARY KEY (organization_id, id)
 );
--- Who follows a link shows its token before we know the organization. Not unique: 256 random bits do not meet.
+-- A link shows its token before we know the organization. Not unique: 256 random bits do not repeat.
 CREATE INDEX invitation_token ON invitation (token_hash);
 CREATE INDEX invitation_open ON invitation (organization_id, invited_at, id)
     WHERE accepted_at IS NULL AND revoked_at IS NULL;

@@ -28,6 +28,6 @@ CREATE TABLE event_cover (
 );
 -- A picture is compressed already.
 ALTER TABLE event_cover ALTER content SET STORAGE EXTERNAL;
--- Whoever looks at a picture knows its id and not whose it is, so this index does not begin with the organization.
+-- The URL of a picture has its id and not its organization, so this index does not begin with the organization.
 CREATE INDEX event_cover_shown ON event_cover (id);
 CREATE INDEX event_with_cover ON event (organization_id, cover_url) WHERE cover_url LIKE '/covers/%';

@@ -56,7 +56,7 @@ CREATE TABLE import_row (
 ) WITH (autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX import_row_faulty ON import_row (organization_id, import_id, line) WHERE fault IS NOT NULL;
 
--- What may stand in a file once: card numbers and references. Only while it is checked.
+-- Card numbers and references, each of which a file may hold once. Only while it is checked.
 CREATE TABLE import_key (
     organization_id uuid NOT NULL,
     import_id uuid NOT NULL,
@@ -66,7 +66,7 @@ CREATE TABLE import_key (
     PRIMARY KEY (organization_id, import_id, round, kind, value)
 );
 
--- What the organizer's own system calls a ticket: one ticket in use per event and reference.
+-- The reference of a ticket in the organizer's own system: one ticket in use per event and reference.
 -- No foreign key to the ticket: it would look a ticket up for each row of an import, and rows go with their tickets.
 CREATE TABLE ticket_reference (
     organization_id uuid NOT NULL,

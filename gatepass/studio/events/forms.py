@@ -1,4 +1,4 @@
-"""Reading the forms of events: local times become moments, and whatever is wrong is said beside its field."""
+"""Forms of events: local times become moments, and every error is shown beside its field."""
 
 import re
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator
 
-from gatepass.base.refusals import InvalidRequest
+from gatepass.base.errors import InvalidRequest
 from gatepass.domain import events
-from gatepass.domain.events import Details, Event, Offer, TicketCategory, zones
+from gatepass.domain.events import CategoryDetails, Details, Event, TicketCategory, time_zones
 from gatepass.domain.events.money import exact
-from gatepass.domain.events.zones import Which
-from gatepass.studio.form import Form, Line, LongText, OptionalLine
+from gatepass.domain.events.time_zones import Fold
+from gatepass.studio.web.forms import Form, Line, LongText, OptionalLine
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ COUNT: Final = re.compile(r"\d{1,9}", re.ASCII)
 
 
 def _strictly(pattern: re.Pattern[str], make: Callable[[str], T], sentence: str) -> Any:
-    """What a browser's own field sends, and nothing that merely resembles it."""
+    """A validator for the exact format that a browser's field sends."""
 
     def read(text: object) -> T:
         if not isinstance(text, str) or not pattern.fullmatch(text.strip()):
@@ -53,8 +53,8 @@ class EventForm(BaseModel):
     starts_time: Time
     ends_date: Day
     ends_time: Time
-    starts_which: Which | None = None
-    ends_which: Which | None = None
+    starts_which: Fold | None = None
+    ends_which: Fold | None = None
     description: LongText = ""
     venue: OptionalLine = ""
     city: OptionalLine = ""
@@ -76,37 +76,37 @@ class DuplicateForm(BaseModel):
 
 
 def read_details(form: Form) -> Details | None:
-    """What the form says, all but the cover, or nothing, and then its errors say why."""
-    said = form.read(EventForm)
-    if said is not None and said.time_zone not in zones.known_zones():
-        form.errors["time_zone"] = zones.UNKNOWN
+    """The details of the form, without the cover. None if there are errors; they are in the form."""
+    typed = form.read(EventForm)
+    if typed is not None and typed.time_zone not in time_zones.known_zones():
+        form.errors["time_zone"] = time_zones.UNKNOWN
     moments = {reading.name: reading for reading in readings(form)}
     for name, reading in moments.items():
         if reading.problem and not {"time_zone", f"{name}_date", f"{name}_time"} & form.errors.keys():
             form.errors[f"{name}_at"] = reading.problem
-    if said is None or form.errors:
+    if typed is None or form.errors:
         return None
     starts_at, ends_at = moments["starts"].moment, moments["ends"].moment
-    assert starts_at is not None  # noqa: S101  else there would be a problem
+    assert starts_at is not None  # noqa: S101  else the form would have an error
     assert ends_at is not None  # noqa: S101
     details = Details(
-        said.title, starts_at, ends_at, said.time_zone, said.description.replace("\r\n", "\n") or None,
-        said.venue or None, said.city or None, said.country or None,
+        typed.title, starts_at, ends_at, typed.time_zone, typed.description.replace("\r\n", "\n") or None,
+        typed.venue or None, typed.city or None, typed.country or None,
     )  # fmt: skip
     form.errors |= events.problems(details)
     return None if form.errors else details
 
 
 def written_details(event: Event) -> Form:
-    """A form that says what is so now."""
-    clock = zones.zone(event.time_zone)
+    """The form filled with the event as it is."""
+    clock = time_zones.zone(event.time_zone)
     fields: dict[str, object] = {}
     for name, moment in (("starts", event.starts_at), ("ends", event.ends_at)):
-        wall = zones.on_the_wall(moment, clock)
+        wall = time_zones.local_time(moment, clock)
         fields |= {
             f"{name}_date": wall.date().isoformat(),
             f"{name}_time": wall.time().isoformat("minutes" if not wall.second else "seconds"),
-            f"{name}_which": zones.which_of(moment, clock),
+            f"{name}_which": time_zones.fold_of(moment, clock),
         }
     return Form.of(
         title=event.title, description=event.description, venue=event.venue, city=event.city, country=event.country,
@@ -115,30 +115,30 @@ def written_details(event: Event) -> Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    which: Which
+class TimeChoice:
+    which: Fold
     moment: datetime
     offset: str
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a date and a time in a form stand for. `choices` are the two moments of a time that comes twice."""
+class TimeReading:
+    """The moment of a date and a time in a form. `choices` are the two moments of an ambiguous local time."""
 
     name: str
     label: str
     moment: datetime | None = None
     problem: str | None = None
-    choices: tuple[Choice, ...] = ()
-    which: Which | None = None
+    choices: tuple[TimeChoice, ...] = ()
+    which: Fold | None = None
 
 
-def readings(form: Form) -> list[Reading]:
-    """Of the start and of the end, as far as they are filled in."""
+def readings(form: Form) -> list[TimeReading]:
+    """For the start and the end, as far as they are filled in."""
     name = form.value("time_zone").strip()
-    if name not in zones.known_zones():
+    if name not in time_zones.known_zones():
         return []
-    clock, found = zones.zone(name), list[Reading]()
+    clock, found = time_zones.zone(name), list[TimeReading]()
     for side, label in (("starts", "Starts"), ("ends", "Ends")):
         day, hour = form.value(f"{side}_date").strip(), form.value(f"{side}_time").strip()
         if DAY.fullmatch(day) and TIME.fullmatch(hour):
@@ -146,31 +146,32 @@ def readings(form: Form) -> list[Reading]:
     return found
 
 
-def _read(form: Form, side: str, label: str, wall: str, clock: zones.ZoneInfo) -> Reading:
-    which = Which(said) if (said := form.value(f"{side}_which")) in tuple(Which) else None
+def _read(form: Form, side: str, label: str, wall: str, clock: time_zones.ZoneInfo) -> TimeReading:
+    which = Fold(typed) if (typed := form.value(f"{side}_which")) in tuple(Fold) else None
     try:
-        moment = zones.moment_of(datetime.fromisoformat(wall), clock, which, param=side)
+        moment = time_zones.to_moment(datetime.fromisoformat(wall), clock, which, param=side)
     except InvalidRequest as refusal:
-        asked = refusal.details.get("choices", ())
-        return Reading(side, label, problem=str(refusal), choices=_choices(asked, clock))
+        moments = refusal.details.get("choices", ())
+        return TimeReading(side, label, problem=str(refusal), choices=_choices(moments, clock))
     except ValueError:
-        return Reading(side, label, problem="There is no such day or time.")
-    both = zones.moments(zones.on_the_wall(moment, clock), clock)
-    return Reading(side, label, moment, choices=_choices(both, clock) if len(both) > 1 else (), which=which)
+        return TimeReading(side, label, problem="There is no such day or time.")
+    both = time_zones.moments(time_zones.local_time(moment, clock), clock)
+    return TimeReading(side, label, moment, choices=_choices(both, clock) if len(both) > 1 else (), which=which)
 
 
-def _choices(moments: list[datetime], clock: zones.ZoneInfo) -> tuple[Choice, ...]:
+def _choices(moments: list[datetime], clock: time_zones.ZoneInfo) -> tuple[TimeChoice, ...]:
     return tuple(
-        Choice(which, moment, zones.offset(moment, clock)) for which, moment in zip(Which, moments, strict=False)
+        TimeChoice(which, moment, time_zones.offset(moment, clock))
+        for which, moment in zip(Fold, moments, strict=False)
     )
 
 
-def read_offer(form: Form) -> Offer | None:
-    said = form.read(CategoryForm)
-    if said is None:
+def read_offer(form: Form) -> CategoryDetails | None:
+    typed = form.read(CategoryForm)
+    if typed is None:
         return None
-    offer = Offer(said.name, said.price, said.currency, said.quantity_total, said.tier)
-    form.errors |= events.offer_problems(offer)
+    offer = CategoryDetails(typed.name, typed.price, typed.currency, typed.quantity_total, typed.tier)
+    form.errors |= events.category_problems(offer)
     return None if form.errors else offer
 
 

@@ -8,25 +8,25 @@ from starlette.responses import Response
 
 from gatepass.base.paging import Place
 from gatepass.domain import events, sandbox
-from gatepass.domain.events import Event, EventStatus, Order, ProgrammePage, Wanted, When
+from gatepass.domain.events import Event, EventFilter, EventOrder, EventPage, EventPeriod, EventStatus
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
-from gatepass.studio.entrance import may
-from gatepass.studio.event_pages import show
-from gatepass.studio.form import Form
-from gatepass.studio.places import place_of, place_text
-from gatepass.studio.visit import Visit
+from gatepass.studio.events.view import show
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import Context
+from gatepass.studio.web.forms import Form
+from gatepass.studio.web.paging import place_of, place_text
 
 router = APIRouter(prefix="/events")
 
 PAGE: Final = 25
 
-Reader = Annotated[Visit, may(Permission.EVENTS_READ)]
+Reader = Annotated[Context, may(Permission.EVENTS_READ)]
 
 
 @router.get("")
 async def programme(
-    visit: Reader,
+    context: Reader,
     when: str = "",
     status: str = "",
     title: str = "",
@@ -34,22 +34,22 @@ async def programme(
     after: str = "",
     before: str = "",
 ) -> Response:
-    """Upcoming ones first; the filters are in the address."""
-    if visit.mode is Mode.SANDBOX:
-        return show(visit, "events/sandbox_list.html", listing=sandbox.LISTING)
-    asked = _asked(when, status, title, order)
-    wanted = _wanted(asked)
-    page, previous, following = await _page(visit, wanted, place_of(after), place_of(before))
+    """Upcoming events by default; the filters are in the URL."""
+    if context.mode is Mode.SANDBOX:
+        return show(context, "events/sandbox_list.html", listing=sandbox.CATALOGUE_ENTRY)
+    filters = _filters(when, status, title, order)
+    query = _query(filters)
+    page, previous, following = await _page(context, query, place_of(after), place_of(before))
     return show(
-        visit,
+        context,
         "events/list.html",
-        listings=page.listings,
-        asked=asked,
-        form=Form.of(**asked),
-        tabs=[(name, words, _address(visit, asked | {"when": name, "order": ""})) for name, words in TABS],
-        filtered=bool(asked["title"] or asked["status"]),
-        previous=_address(visit, asked, before=previous),
-        following=_address(visit, asked, after=following),
+        listings=page.entries,
+        filters=filters,
+        form=Form.of(**filters),
+        tabs=[(name, words, _address(context, filters | {"when": name, "order": ""})) for name, words in TABS],
+        filtered=bool(filters["title"] or filters["status"]),
+        previous=_address(context, filters, before=previous),
+        following=_address(context, filters, after=following),
         first_page=not (after or before),
     )
 
@@ -57,52 +57,52 @@ async def programme(
 TABS: Final = (("upcoming", "Upcoming"), ("past", "Past"), ("all", "All"))
 
 
-def _asked(when: str, status: str, title: str, order: str) -> dict[str, str]:
-    """The filters as they are, without what means nothing."""
+def _filters(when: str, status: str, title: str, order: str) -> dict[str, str]:
+    """The filters of the URL; unknown values become the default."""
     when = when if when in ("past", "all") else "upcoming"
-    usual = Order.LATEST if when == "past" else Order.EARLIEST
+    usual = EventOrder.LATEST if when == "past" else EventOrder.EARLIEST
     return {
         "when": when,
         "status": status if status in tuple(EventStatus) else "",
         "title": title.strip()[:200].replace("\x00", ""),
-        "order": order if order in tuple(Order) else usual,
+        "order": order if order in tuple(EventOrder) else usual,
     }
 
 
-def _wanted(asked: dict[str, str]) -> Wanted:
-    return Wanted(
-        When(asked["when"]) if asked["when"] != "all" else None,
-        EventStatus(asked["status"]) if asked["status"] else None,
-        asked["title"] or None,
-        Order(asked["order"]),
+def _query(filters: dict[str, str]) -> EventFilter:
+    return EventFilter(
+        EventPeriod(filters["when"]) if filters["when"] != "all" else None,
+        EventStatus(filters["status"]) if filters["status"] else None,
+        filters["title"] or None,
+        EventOrder(filters["order"]),
     )
 
 
 async def _page(
-    visit: Visit, wanted: Wanted, after: Place | None, before: Place | None
-) -> tuple[ProgrammePage, Place | None, Place | None]:
-    """A page, and the places of the pages before and after it. Backwards it is read in the other order and turned."""
-    async with visit.db.reading() as tx:
+    context: Context, query: EventFilter, after: Place | None, before: Place | None
+) -> tuple[EventPage, Place | None, Place | None]:
+    """A page, and the places of the pages before and after it. A page before is read in reverse order."""
+    async with context.db.autocommit() as tx:
         if before is None:
-            page = await events.programme(tx, visit.organization_id, wanted, after=after, limit=PAGE, at=visit.at)
-            first = page.listings[0].event if page.listings else None
+            page = await events.list_events(tx, context.organization_id, query, after=after, limit=PAGE, at=context.at)
+            first = page.entries[0].event if page.entries else None
             previous = _place_of(first) if first else after
             return page, previous if after else None, page.after
-        other = Order.LATEST if wanted.order is Order.EARLIEST else Order.EARLIEST
-        turned = Wanted(wanted.when, wanted.status, wanted.title, other)
-        page = await events.programme(tx, visit.organization_id, turned, after=before, limit=PAGE, at=visit.at)
-    listings = page.listings[::-1]
+        other = EventOrder.LATEST if query.order is EventOrder.EARLIEST else EventOrder.EARLIEST
+        turned = EventFilter(query.when, query.status, query.title, other)
+        page = await events.list_events(tx, context.organization_id, turned, after=before, limit=PAGE, at=context.at)
+    listings = page.entries[::-1]
     following = _place_of(listings[-1].event) if listings else before
-    return ProgrammePage(listings, None), page.after, following
+    return EventPage(listings, None), page.after, following
 
 
 def _place_of(event: Event) -> Place:
     return Place(event.starts_at, event.id)
 
 
-def _address(visit: Visit, asked: dict[str, str], **places: Place | None) -> str | None:
-    """This list with these filters; nothing for a place that is not there."""
+def _address(context: Context, filters: dict[str, str], **places: Place | None) -> str | None:
+    """The URL of this list with these filters; None if there is no such page."""
     if None in places.values():
         return None
     written = {name: place_text(place) for name, place in places.items() if place}
-    return f"{visit.path('events')}?{urlencode({k: v for k, v in (asked | written).items() if v})}"
+    return f"{context.path('events')}?{urlencode({k: v for k, v in (filters | written).items() if v})}"

@@ -1,17 +1,14 @@
-"""What somebody asks of a new key, and what the pages say about it."""
+"""Forms of API keys, and the choices in them."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, Field, field_validator
 
 from gatepass.domain.keys import Mode, Overlap, Scope
-from gatepass.studio.form import LongText, ShortLine
-
-MOST_NETWORKS: Final = 50
-Network = IPv4Network | IPv6Network
+from gatepass.studio.web.forms import LongText, ShortLine
+from gatepass.studio.web.networks import networks_in
 
 
 class Expiry(StrEnum):
@@ -45,7 +42,7 @@ OVERLAPS: Final = (
 
 
 def default_expiry(mode: Mode) -> Expiry:
-    """A live key that nobody looks after ends by itself."""
+    """A live key expires by default, so that a forgotten one ends by itself."""
     return Expiry.QUARTER if mode is Mode.LIVE else Expiry.NEVER
 
 
@@ -54,7 +51,7 @@ def _networks(text: str) -> str:
     return text
 
 
-class NewKey(BaseModel):
+class NewKeyForm(BaseModel):
     name: ShortLine
     scopes: list[Scope] = Field(default=[], validate_default=True)
     expiry: Expiry
@@ -68,31 +65,10 @@ class NewKey(BaseModel):
         return scopes
 
 
-class Name(BaseModel):
+class KeyNameForm(BaseModel):
     name: ShortLine
 
 
-class Rolling(BaseModel):
+class KeyRollForm(BaseModel):
     overlap: Overlap
     expiry: Expiry
-
-
-def networks_in(text: str) -> list[Network]:
-    """Addresses and networks, one a line or by commas. What is not one is a complaint that names it."""
-    words = text.replace(",", " ").split()
-    if len(words) > MOST_NETWORKS:
-        raise ValueError(f"At most {MOST_NETWORKS} addresses or networks.")
-    return [_network(word) for word in words]
-
-
-def _network(word: str) -> Network:
-    try:
-        if "%" in word:
-            raise ValueError
-        loose = ip_network(word, strict=False)
-    except ValueError:
-        raise ValueError(f"{word[:60]} is no IP address or network.") from None
-    try:
-        return ip_network(word)
-    except ValueError:
-        raise ValueError(f"{word[:60]} is an address inside a network. Did you mean {loose}?") from None

@@ -1,4 +1,4 @@
-"""The audit: who changed what, when, from where and why; and the same as a file."""
+"""The audit log: who changed what, who signed in and who was refused, when, from where and why; also as a CSV file."""
 
 from collections.abc import AsyncGenerator, Iterable
 from typing import Annotated, Any, Final
@@ -6,40 +6,46 @@ from uuid import UUID
 
 from fastapi import APIRouter
 from pydantic import BaseModel
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from gatepass.base.clock import rfc3339
-from gatepass.base.csv_text import safe_line
 from gatepass.base.paging import Place
-from gatepass.domain import changes, keys
-from gatepass.domain.actors import Actor, actors_named
-from gatepass.domain.changes import Entry, Wanted
+from gatepass.domain import audit_log, keys
+from gatepass.domain.actors import Actor, find_actors
+from gatepass.domain.audit_log import AuditEntry, AuditFilter
 from gatepass.domain.staff import Permission
-from gatepass.studio.drawing import ROOT
-from gatepass.studio.entrance import may
-from gatepass.studio.filters import Moment, asked
-from gatepass.studio.form import Form, OptionalLine
-from gatepass.studio.lists import PAGE, place_in, rest_of
-from gatepass.studio.visit import UNPROCESSABLE, Visit
+from gatepass.studio.services.templates import ROOT
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import UNPROCESSABLE, Context
+from gatepass.studio.web.csv_download import csv_download
+from gatepass.studio.web.forms import Form, OptionalLine
+from gatepass.studio.web.paging import PAGE, Moment, filters_in, place_in, rest_of
 
 router = APIRouter(prefix="/audit")
 
-Reading = Annotated[Visit, may(Permission.AUDIT_READ)]
+Reader = Annotated[Context, may(Permission.AUDIT_READ)]
+ConfirmedReader = Annotated[Context, may(Permission.AUDIT_READ, confirmed=True)]
 
-# How many changes are in memory while a file is written.
+# Rows in memory while a file is written.
 BATCH: Final = 1_000
 COLUMNS: Final = (
     "at", "actor", "actor_name", "subject", "subject_id", "action", "was", "becomes", "reason", "address", "id",
 )  # fmt: skip
-# Where the pages of changed things are. Keys are of a mode, so they are looked up.
+# Pages of the subjects. Keys belong to a mode, so their pages are looked up.
 PAGES: Final = {"card": "live/cards", "event": "live/events"}
 SUBJECTS: Final = (
     "card", "event", "import", "invitation", "key", "member", "organization", "person", "signing_key", "ticket",
     "webhook_endpoint",
 )  # fmt: skip
+# Offered beside the field for the action: what people look for after an incident.
+ACTIONS: Final = (
+    "signed in", "sign in failed", "signed out", "confirmation failed", "access refused", "session ended",
+    "password set", "passkey added", "one time codes off", "recovery code used", "tickets with holders exported",
+    "audit log exported", "role changed", "issued", "revoked",
+)  # fmt: skip
 
 
-class Filter(BaseModel):
+class AuditLogFilter(BaseModel):
     actor: OptionalLine = ""
     subject: OptionalLine = ""
     subject_id: UUID | None = None
@@ -47,8 +53,8 @@ class Filter(BaseModel):
     since: Moment | None = None
     until: Moment | None = None
 
-    def wanted(self) -> Wanted:
-        return Wanted(
+    def wanted(self) -> AuditFilter:
+        return AuditFilter(
             actor=self.actor or None,
             subject=self.subject or None,
             subject_id=self.subject_id,
@@ -59,41 +65,39 @@ class Filter(BaseModel):
 
 
 @router.get("")
-async def listed(visit: Reading) -> Response:
-    form, wanted = asked(visit, Filter)
+async def listed(context: Reader) -> Response:
+    form, wanted = filters_in(context, AuditLogFilter)
     if wanted is None:
-        return visit.page("audit/list.html", status=UNPROCESSABLE, **await _facts(visit, form, None, []))
-    async with visit.db.reading() as tx:
-        found, place = await changes.changes_of(
-            tx, visit.organization_id, wanted.wanted(), after=place_in(visit), limit=PAGE
+        return context.page("audit_log/list.html", status=UNPROCESSABLE, **await _facts(context, form, None, []))
+    async with context.db.autocommit() as tx:
+        found, place = await audit_log.entries_of(
+            tx, context.organization_id, wanted.wanted(), after=place_in(context), limit=PAGE
         )
-    return visit.page("audit/list.html", **await _facts(visit, form, place, found))
+    return context.page("audit_log/list.html", **await _facts(context, form, place, found))
 
 
 @router.get("/export.csv")
-async def export(visit: Reading) -> Response:
-    form, wanted = asked(visit, Filter)
+async def export(context: ConfirmedReader) -> Response:
+    form, wanted = filters_in(context, AuditLogFilter)
     if wanted is None:
-        return visit.page("audit/list.html", status=UNPROCESSABLE, **await _facts(visit, form, None, []))
-    name = f"gatepass-audit-{visit.at:%Y-%m-%d}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(_lines(visit, wanted.wanted()), media_type="text/csv; charset=utf-8", headers=headers)
+        return context.page("audit_log/list.html", status=UNPROCESSABLE, **await _facts(context, form, None, []))
+    await context.note_export("organization", context.organization_id, "audit_log")
+    return csv_download(f"gatepass-audit-{context.at:%Y-%m-%d}", COLUMNS, _batches(context, wanted.wanted()))
 
 
-async def _lines(visit: Visit, wanted: Wanted) -> AsyncGenerator[str]:
-    """Batch after batch, each read on its own: however long somebody takes to read, no transaction waits for them."""
-    yield safe_line(COLUMNS)
+async def _batches(context: Context, wanted: AuditFilter) -> AsyncGenerator[list[list[str | None]]]:
+    """Each batch is read on its own: no transaction waits for a slow download."""
     place: Place | None = None
-    while not visit.studio.stopping.is_set():
-        async with visit.db.reading() as tx:
-            found, place = await changes.changes_of(tx, visit.organization_id, wanted, after=place, limit=BATCH)
-            actors = await actors_named(tx, visit.organization_id, [entry.actor for entry in found])
-        yield "".join(safe_line(_cells(entry, actors[entry.actor].name)) for entry in found)
+    while not context.studio.stopping.is_set():
+        async with context.db.autocommit() as tx:
+            found, place = await audit_log.entries_of(tx, context.organization_id, wanted, after=place, limit=BATCH)
+            actors = await find_actors(tx, context.organization_id, [entry.actor for entry in found])
+        yield [_cells(entry, actors[entry.actor].name) for entry in found]
         if place is None:
             return
 
 
-def _cells(entry: Entry, name: str) -> list[str | None]:
+def _cells(entry: AuditEntry, name: str) -> list[str | None]:
     return [
         rfc3339(entry.at),
         entry.actor,
@@ -110,25 +114,25 @@ def _cells(entry: Entry, name: str) -> list[str | None]:
 
 
 def _subjects(form: Form) -> list[str]:
-    """What is usually changed, and whatever was asked for."""
+    """The known subjects, and the one in the filter."""
     return sorted({*SUBJECTS, form.value("subject")} - {""})
 
 
-def _mentioned(form: Form, found: list[Entry]) -> list[str]:
+def _mentioned(form: Form, found: list[AuditEntry]) -> list[str]:
     return [*(entry.actor for entry in found), *(text for text in [form.value("actor")] if text)]
 
 
 def _named(actors: Iterable[Actor]) -> list[tuple[str, str]]:
-    """By name; those who share one are told apart by what else is known of them."""
+    """Sorted by name; the detail tells actors with the same name apart."""
     called = [(actor.text, f"{actor.name} ({actor.detail})" if actor.detail else actor.name) for actor in actors]
     return sorted(called, key=lambda pair: pair[1].casefold())
 
 
-async def _facts(visit: Visit, form: Form, place: Place | None, found: list[Entry]) -> dict[str, Any]:
-    async with visit.db.reading() as tx:
-        actors = await actors_named(tx, visit.organization_id, _mentioned(form, found))
+async def _facts(context: Context, form: Form, place: Place | None, found: list[AuditEntry]) -> dict[str, Any]:
+    async with context.db.autocommit() as tx:
+        actors = await find_actors(tx, context.organization_id, _mentioned(form, found))
         of_keys = await keys.names_of(
-            tx, visit.organization_id, [entry.subject_id for entry in found if entry.subject == "key"]
+            tx, context.organization_id, [entry.subject_id for entry in found if entry.subject == "key"]
         )
     urls = {id: f"{ROOT}/{key.mode}/keys/{id}" for id, key in of_keys.items()}
     urls |= {e.subject_id: f"{ROOT}/{PAGES[e.subject]}/{e.subject_id}" for e in found if e.subject in PAGES}
@@ -139,8 +143,9 @@ async def _facts(visit: Visit, form: Form, place: Place | None, found: list[Entr
         "urls": urls,
         "actor_choices": [("", "Anybody"), *_named(actors.values())],
         "subject_choices": [("", "Anything"), *((one, one.replace("_", " ")) for one in _subjects(form))],
-        "filtered": any(form.value(name) for name in Filter.model_fields),
-        "query": visit.request.url.query,
+        "actions": ACTIONS,
+        "filtered": any(form.value(name) for name in AuditLogFilter.model_fields),
+        "query": context.request.url.query,
         "newest_first": True,
-        **rest_of(visit, "audit", place),
+        **rest_of(context, "audit", place),
     }

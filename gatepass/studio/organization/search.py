@@ -1,66 +1,68 @@
-"""Finding: paste any id, card number or name, and land on its page.
+"""Search: paste an id, a card number or a name, and go to its page. Several hits are a list.
 
-Every section that has pages of its own says how its things are found. The first that knows an id wins.
+domain/search.py finds; PAGES says where the page of each kind is and which permission it needs.
 """
 
 from typing import Annotated, Final
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
 
 from gatepass.base.ids import REQUEST_PREFIX, strict_uuid
-from gatepass.domain import finding
-from gatepass.domain.finding import Found, Kind
+from gatepass.domain import search
+from gatepass.domain.search import SearchKind, SearchResult
 from gatepass.domain.staff import Permission
-from gatepass.studio.entrance import may
-from gatepass.studio.visit import Visit
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import Context
 
 LONGEST: Final = 200
 
-# Where the page of each kind of thing is, and what one needs to see it.
-PAGES: Final[dict[Kind, tuple[str, Permission]]] = {
-    Kind.EVENT: ("events/{id}", Permission.EVENTS_READ),
-    Kind.CARD: ("cards/{id}", Permission.TICKETS_READ),
-    Kind.KEY: ("keys/{id}", Permission.KEYS_READ),
-    Kind.ENDPOINT: ("webhooks/{id}", Permission.WEBHOOKS_READ),
-    Kind.DELIVERY: ("webhooks/{parent_id}/deliveries/{id}", Permission.WEBHOOKS_READ),
-    Kind.PERSON: ("team/{id}", Permission.TEAM_READ),
+# The page of each kind, and the permission that it needs.
+PAGES: Final[dict[SearchKind, tuple[str, Permission]]] = {
+    SearchKind.EVENT: ("events/{id}", Permission.EVENTS_READ),
+    SearchKind.CARD: ("cards/{id}", Permission.TICKETS_READ),
+    SearchKind.KEY: ("keys/{id}", Permission.KEYS_READ),
+    SearchKind.ENDPOINT: ("webhooks/{id}", Permission.WEBHOOKS_READ),
+    SearchKind.DELIVERY: ("webhooks/{parent_id}/deliveries/{id}", Permission.WEBHOOKS_READ),
+    SearchKind.PERSON: ("team/{id}", Permission.TEAM_READ),
 }
 
 router = APIRouter(prefix="/find")
 
 
 @router.get("")
-async def find(visit: Annotated[Visit, may(None)], q: Annotated[str, Query(max_length=LONGEST)] = "") -> Response:
-    wanted = q.strip().replace("\x00", "")
-    if wanted.startswith(REQUEST_PREFIX) and visit.may(Permission.REQUESTS_READ):
-        return RedirectResponse(visit.path(f"requests/{_segment(wanted)}"), 303)
-    found = await _found(visit, wanted)
+async def find(context: Annotated[Context, may(None)], q: str = "") -> Response:
+    wanted = q.strip().replace("\x00", "")[:LONGEST]
+    if wanted.startswith(REQUEST_PREFIX) and context.may(Permission.REQUESTS_READ):
+        return RedirectResponse(context.path(f"requests/{_segment(wanted)}"), 303)
+    found = await _found(context, wanted)
     if len(found) == 1:
         return RedirectResponse(found[0][1], 303)
-    return visit.page("find/results.html", wanted=wanted, found=found)
+    return context.page("search/results.html", wanted=wanted, found=found)
 
 
-async def _found(visit: Visit, wanted: str) -> list[tuple[Found, str]]:
-    """Things with their addresses, of those kinds that the person may see."""
+async def _found(context: Context, wanted: str) -> list[tuple[SearchResult, str]]:
+    """Hits with their URLs, of the kinds that the person may see."""
     id = strict_uuid(wanted) or _bare(wanted)
-    async with visit.db.reading() as tx:
+    async with context.db.autocommit() as tx:
         if id is not None:
-            found = await finding.by_id(tx, visit.organization_id, id)
+            found = await search.by_id(tx, context.organization_id, id)
         else:
-            found = await finding.by_text(tx, visit.organization_id, wanted, names=visit.may(Permission.HOLDERS_READ))
-    return [(one, _address(one)) for one in found if visit.may(PAGES[one.kind][1])]
+            found = await search.by_text(
+                tx, context.organization_id, wanted, names=context.may(Permission.HOLDERS_READ)
+            )
+    return [(one, _address(one)) for one in found if context.may(PAGES[one.kind][1])]
 
 
-def _address(found: Found) -> str:
-    """Keys and endpoints live in one of the modes; everything else is live."""
+def _address(found: SearchResult) -> str:
+    """Keys and endpoints belong to a mode; everything else is live."""
     path = PAGES[found.kind][0].format(id=found.id, parent_id=found.parent_id)
     return f"/studio/{found.mode or 'live'}/{path}"
 
 
 def _bare(text: str) -> UUID | None:
-    """An id as it is written elsewhere: with a prefix such as `evt_`, or without dashes."""
+    """An id in another form: with a prefix such as `evt_`, or without dashes."""
     digits = text.rpartition("_")[2]
     return UUID(digits) if len(digits) == 32 and all(one in "0123456789abcdef" for one in digits.lower()) else None
 

@@ -1,4 +1,4 @@
-"""Following an import: however many look at one, its row is read at most twice a second by this process."""
+"""The progress of imports: this process reads each row at most twice a second, for any number of viewers."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,60 +8,61 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Database
-from gatepass.base.refusals import Overloaded, Unavailable
+from gatepass.base.errors import NotNow
 from gatepass.domain import imports
 from gatepass.domain.imports import Import
 
+# Both in seconds.
 EVERY: Final = 0.5
-# A stream ends after so long; the browser opens another, and shows its session again.
-LONGEST: Final = 600.0
+# A stream ends after a minute. The browser opens another, and its session is checked again.
+LONGEST: Final = 60.0
 
 
 @dataclass
-class _Watched:
+class _FollowedImport:
     job: Import
     readers: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
 
 
-class Progress:
+class ImportProgress:
     def __init__(self, db: Database, stopping: asyncio.Event) -> None:
         self._db = db
         self._stopping = stopping
-        self._watched: dict[UUID, _Watched] = {}
+        self._followed: dict[UUID, _FollowedImport] = {}
 
     async def follow(self, organization_id: UUID, import_id: UUID) -> AsyncGenerator[Import, None]:
-        """The import now, and again whenever it has moved, until it rests."""
+        """The import now, and again after every change, until it is no longer under way."""
         job = await self._read(organization_id, import_id)
-        watched = self._watched.setdefault(import_id, _Watched(job))
-        watched.readers += 1
-        if watched.task is None:
-            watched.task = asyncio.create_task(self._watch(organization_id, watched))
+        followed = self._followed.setdefault(import_id, _FollowedImport(job))
+        followed.readers += 1
+        if followed.task is None:
+            followed.task = asyncio.create_task(self._follow(organization_id, followed))
         try:
             yield job
             with suppress(TimeoutError):
                 async with asyncio.timeout(LONGEST):
                     while job.state.is_under_way and not self._stopping.is_set():
-                        await watched.changed.wait()
-                        if watched.job != job:
-                            job = watched.job
+                        await followed.changed.wait()
+                        if followed.job != job:
+                            job = followed.job
                             yield job
         finally:
-            watched.readers -= 1
-            if not watched.readers:
-                self._watched.pop(import_id, None)
-                watched.task.cancel()
+            followed.readers -= 1
+            if not followed.readers:
+                self._followed.pop(import_id, None)
+                followed.task.cancel()
 
-    async def _watch(self, organization_id: UUID, watched: _Watched) -> None:
+    async def _follow(self, organization_id: UUID, followed: _FollowedImport) -> None:
         while not self._stopping.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), EVERY)
-            with suppress(Unavailable, Overloaded):
-                watched.job = await self._read(organization_id, watched.job.id)
-            changed, watched.changed = watched.changed, asyncio.Event()
+            with suppress(NotNow):
+                followed.job = await self._read(organization_id, followed.job.id)
+            changed, followed.changed = followed.changed, asyncio.Event()
             changed.set()
 
     async def _read(self, organization_id: UUID, import_id: UUID) -> Import:
-        async with self._db.reading() as tx:
+        async with self._db.autocommit() as tx:
             return await imports.find(tx, organization_id, import_id)

@@ -1,4 +1,4 @@
-"""What a door looks like: its figures as pieces of a page, drawn once for everybody who looks at the same."""
+"""The figures of a live page as pieces of HTML, rendered once for all viewers who see the same."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,22 +7,22 @@ from typing import Any, Final
 
 import msgspec
 
-from gatepass.domain import door
-from gatepass.domain.door import Minute
+from gatepass.domain import live
 from gatepass.domain.keys import Mode
+from gatepass.domain.live import Minute
 from gatepass.domain.tickets.activation import REFUSALS
-from gatepass.studio.drawing import Drawing
-from gatepass.studio.watch import Figures, Place, Watch
+from gatepass.studio.services.live_watcher import EventRef, Figures, LiveWatcher
+from gatepass.studio.services.templates import Templates
 
 MOST_CATEGORIES: Final = 24
 MOST_GATES: Final = 12
-# On the wall: what can be read from the back of the room.
+# On a projector: as many as can be read from the back of a hall.
 MOST_ON_THE_WALL: Final = 5
 CHART_WIDTH, CHART_HEIGHT, BAR, GAP = 600, 120, 10, 2
 
 
 class View(StrEnum):
-    """`named` shows card numbers; `masked` is for those who may not know whose they are; `projector` is for a wall."""
+    """`named` shows card numbers; `masked` is for roles that may not see holders; `projector` is for a wall."""
 
     NAMED = "named"
     MASKED = "masked"
@@ -38,7 +38,7 @@ PIECES: Final[dict[View, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Bars as two paths: activated from the ground, denied on top of them."""
+    """Bars as two SVG paths: activated from the base line, denied on top of them."""
 
     activated: str
     denied: str
@@ -51,12 +51,12 @@ class Chart:
     def of(cls, hour: list[Minute]) -> "Chart":
         most = max(1, *(one.activated + one.denied for one in hour))
         paths: dict[bool, list[str]] = {True: [], False: []}
-        for place, one in enumerate(hour):
+        for event_ref, one in enumerate(hour):
             ground = float(CHART_HEIGHT)
             for good, number in ((True, one.activated), (False, one.denied)):
                 height = CHART_HEIGHT * number / most
                 if number:
-                    left = place * BAR + GAP / 2
+                    left = event_ref * BAR + GAP / 2
                     paths[good].append(f"M{left:g} {ground:.1f}v{-height:.1f}h{BAR - GAP}v{height:.1f}z")
                 ground -= height
         last = hour[-2]
@@ -65,23 +65,23 @@ class Chart:
         )
 
 
-def facts(place: Place, figures: Figures) -> dict[str, Any]:
-    """What the pieces of a door are drawn from."""
+def facts(event_ref: EventRef, figures: Figures) -> dict[str, Any]:
+    """The variables of the templates in live/."""
     tally, now = figures.tally, figures.at
     hour = tally.last_hour(now)
     gates = tally.gates()
     return {
         "figures": figures,
         "event": figures.event,
-        "sandbox": place.mode is Mode.SANDBOX,
+        "sandbox": event_ref.mode is Mode.SANDBOX,
         "now": now,
         "activated": tally.total_activated,
         "expected": tally.total_expected,
         "denied": sum(number for _, number in tally.denials()),
         "chart": Chart.of(hour),
         "this_minute": hour[-1].activated + hour[-1].denied,
-        "alarms": door.alarms(figures.event, tally, now),
-        "silent": door.silent_scanners(tally, now),
+        "alarms": live.alarms(figures.event, tally, now),
+        "silent": live.silent_scanners(tally, now),
         "denials": [(code, _sentence(code), number) for code, number in tally.denials()],
         "categories": [(one, tally.activated_of(one.id)) for one in tally.categories[:MOST_CATEGORIES]],
         "more_categories": max(0, len(tally.categories) - MOST_CATEGORIES),
@@ -89,8 +89,8 @@ def facts(place: Place, figures: Figures) -> dict[str, Any]:
         "busiest": max((activated for _, activated, _ in gates), default=0),
         "more_gates": max(0, len(gates) - MOST_GATES),
         "on_the_wall": MOST_ON_THE_WALL,
-        "masked": door.masked,
-        "root": f"/studio/{place.mode}",
+        "masked": live.masked,
+        "root": f"/studio/{event_ref.mode}",
     }
 
 
@@ -99,12 +99,12 @@ def _sentence(code: str) -> str:
     return refusal.sentence() if refusal else code
 
 
-class DoorView:
-    """The pieces of one watch, drawn at most once a version, and the messages that carry what changed."""
+class LiveView:
+    """The pieces of one watcher, rendered at most once per version, and the messages with the pieces that changed."""
 
-    def __init__(self, watch: Watch, place: Place, drawing: Drawing) -> None:
-        self.watch = watch
-        self._place, self._drawing = place, drawing
+    def __init__(self, watcher: LiveWatcher, event_ref: EventRef, templates: Templates) -> None:
+        self.watcher = watcher
+        self._event_ref, self._templates = event_ref, templates
         self._version = -1
         self._pieces: dict[View, dict[str, str]] = {}
         self._before: dict[View, tuple[int, dict[str, str]]] = {}
@@ -112,51 +112,51 @@ class DoorView:
         self._facts: dict[str, Any] | None = None
 
     def pieces(self, view: View) -> dict[str, str]:
-        self._turn()
+        self._advance()
         if view not in self._pieces:
-            self._pieces[view] = self._drawn(view)
+            self._pieces[view] = self._render(view)
         return self._pieces[view]
 
     def message(self, view: View, known: int | None) -> bytes:
-        """What to tell somebody who knows the version `known`, or nothing yet."""
-        self._turn()
+        """The message for a viewer who has the version `known`, or none yet."""
+        self._advance()
         version, before = self._before.get(view, (None, {}))
         partly = known is not None and known == version
         if (view, partly) not in self._messages:
-            self._messages[view, partly] = self._written(view, before if partly else {})
+            self._messages[view, partly] = self._encode(view, before if partly else {})
         return self._messages[view, partly]
 
     def beat(self) -> bytes:
         return _event("beat", {}, self._id())
 
-    def _turn(self) -> None:
-        """Go on to what the watch says now."""
-        if self._version == self.watch.version:
+    def _advance(self) -> None:
+        """Move on to the newest version of the watcher."""
+        if self._version == self.watcher.version:
             return
         for view, pieces in self._pieces.items():
             self._before[view] = (self._version, pieces)
-        self._version, self._pieces, self._messages, self._facts = self.watch.version, {}, {}, None
+        self._version, self._pieces, self._messages, self._facts = self.watcher.version, {}, {}, None
 
-    def _drawn(self, view: View) -> dict[str, str]:
-        figures = self.watch.figures
+    def _render(self, view: View) -> dict[str, str]:
+        figures = self.watcher.figures
         if figures is None:
             return {}
         if self._facts is None:
-            self._facts = facts(self._place, figures)
+            self._facts = facts(self._event_ref, figures)
         known = self._facts | {"view": view}
-        return {name: self._drawing.draw(f"door/{name}.html", known) for name in PIECES[view]}
+        return {name: self._templates.render(f"live/{name}.html", known) for name in PIECES[view]}
 
-    def _written(self, view: View, before: dict[str, str]) -> bytes:
-        figures, pieces = self.watch.figures, self.pieces(view)
+    def _encode(self, view: View, before: dict[str, str]) -> bytes:
+        figures, pieces = self.watcher.figures, self.pieces(view)
         if figures is None:
             return _event("trouble", {}, self._id())
         changed = {name: text for name, text in pieces.items() if before.get(name) != text}
-        said = {"at": f"{figures.at:%H:%M:%S}", "settling": figures.settling, "pieces": changed}
-        return _event("figures", said, self._id())
+        data = {"at": f"{figures.at:%H:%M:%S}", "settling": figures.settling, "pieces": changed}
+        return _event("figures", data, self._id())
 
     def _id(self) -> str:
-        return f"{self.watch.name}-{self.watch.version}"
+        return f"{self.watcher.name}-{self.watcher.version}"
 
 
-def _event(name: str, said: dict[str, Any], id: str) -> bytes:
-    return b"id: %b\nevent: %b\ndata: %b\n\n" % (id.encode(), name.encode(), msgspec.json.encode(said))
+def _event(name: str, data: dict[str, Any], id: str) -> bytes:
+    return b"id: %b\nevent: %b\ndata: %b\n\n" % (id.encode(), name.encode(), msgspec.json.encode(data))

@@ -1,4 +1,4 @@
-"""What Prometheus sees of the studio. Where a process opens both doors, the API shows it beside its own figures."""
+"""Metrics of the studio for Prometheus. A process that also serves the API shows them beside those of the API."""
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -10,24 +10,24 @@ from prometheus_client.registry import Collector
 
 class Metrics(Collector):
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self.doors_open = Gauge("gatepass_doors_open", "Screens that show a live door now", registry=self._registry)
+        self.registry = CollectorRegistry()
+        self.live_viewers = Gauge("gatepass_live_viewers", "Screens that show a live page now", registry=self.registry)
         self.disagreements = Counter(
-            "gatepass_door_disagreements",
-            "Doors whose kept figures were not what a count of the table said; never, unless there is a fault",
-            registry=self._registry,
+            "gatepass_live_disagreements",
+            "Live pages whose kept figures were not what a count of the table said; never, unless there is a fault",
+            registry=self.registry,
         )
 
     def collect(self) -> Iterable[Metric]:
-        return self._registry.collect()
+        return self.registry.collect()
 
     @contextmanager
     def served(self, host: str, port: int) -> Generator[None]:
-        """On a port of its own, where the studio is alone; 0 is none."""
+        """Serve them on a port of their own, for a process that runs the studio alone. Port 0 serves none."""
         if not port:
             yield
             return
-        server, _ = start_http_server(port, addr=host, registry=self._registry)
+        server, _ = start_http_server(port, addr=host, registry=self.registry)
         yield
         server.shutdown()
         server.server_close()

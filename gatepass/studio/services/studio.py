@@ -1,4 +1,4 @@
-"""What the studio keeps for as long as its process lives. Made when the door opens, handed inwards."""
+"""The state of a studio process: settings, clock, database, vault, and the other services."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,42 +7,47 @@ from functools import cached_property
 
 from gatepass.base.clock import Clock, system_clock
 from gatepass.base.database import Database
+from gatepass.base.encryption import Vault
+from gatepass.base.event_limit import EventLimit
 from gatepass.base.settings import Settings
-from gatepass.base.vault import Vault
 from gatepass.domain.limits import Buckets
-from gatepass.domain.staff.party import Party, party
 from gatepass.domain.staff.password import Passwords
-from gatepass.studio.drawing import Drawing
-from gatepass.studio.metrics import Metrics
-from gatepass.studio.progress import Progress
-from gatepass.studio.tower import Tower
-from gatepass.studio.trial import TrialKeys
+from gatepass.domain.staff.webauthn import RelyingParty, relying_party
+from gatepass.health import Readiness
+from gatepass.studio.services.import_progress import ImportProgress
+from gatepass.studio.services.live_hub import LiveHub
+from gatepass.studio.services.metrics import Metrics
+from gatepass.studio.services.templates import Templates
+from gatepass.studio.services.trial_scan import TrialKeys
 
 
 class Studio:
     def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
         self.settings = settings
         self.clock = clock
-        # Connections of its own: a page that takes long must never keep a gate waiting for one.
+        # Connections of its own: a slow page must never make a scan wait for a connection.
         self.db = Database(
             settings.database_url.get_secret_value(),
             connections=settings.database_connections,
             deadline=settings.database_deadline,
             name="gatepass studio",
         )
-        self.drawing = Drawing()
+        self.readiness = Readiness(self.db)
+        self.templates = Templates()
         self.passwords = Passwords()
-        self.party: Party = party(settings.public_url)
+        self.party: RelyingParty = relying_party(settings.public_url)
         self.metrics = Metrics()
-        self.tower = Tower(settings, clock, self.drawing, self.metrics)
-        # Who has looked at URLs how often (webhook_preflight.py).
+        self.live_hub = LiveHub(settings, clock, self.templates, self.metrics)
+        # Rate limits of URL checks, by person (webhooks/preflight.py).
         self.looks = Buckets()
+        # Entries of refusals in the audit log: one a minute for each person, reason and route.
+        self.refusals = EventLimit(of_one=1, most=2_000)
         # Counting a million deliveries takes a second: one at a time.
         self.counting = asyncio.Semaphore(1)
         self.trial_keys = TrialKeys()
-        # Set when the process is told to stop: what streams must end then, or the stop would wait for it.
+        # Set when the process stops: streams must end then, or the shutdown would wait for them.
         self.stopping = asyncio.Event()
-        self.progress = Progress(self.db, self.stopping)
+        self.import_progress = ImportProgress(self.db, self.stopping)
 
     @cached_property
     def vault(self) -> Vault:
@@ -55,9 +60,9 @@ class Studio:
         finally:
             self.stop()
             self.passwords.close()
-            await self.tower.close()
+            await self.live_hub.close()
             await self.db.close()
 
     def stop(self) -> None:
         self.stopping.set()
-        self.tower.wake()
+        self.live_hub.wake()

@@ -1,6 +1,7 @@
-"""Templates, and what they can say: times, numbers, addresses of files."""
+"""The template engine, its filters for times and numbers, and the URLs of static files."""
 
 import hashlib
+import json
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -9,13 +10,13 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-HERE: Final = Path(__file__).parent
+HERE: Final = Path(__file__).parent.parent
 STATIC: Final = HERE / "static"
 ROOT: Final = "/studio"
 
 
-class Drawing:
-    """Everything that a template shows is escaped; what it does not know is an error, not a blank."""
+class Templates:
+    """All values are escaped. An unknown variable is an error, not an empty text."""
 
     def __init__(self) -> None:
         self._templates = Environment(
@@ -29,31 +30,31 @@ class Drawing:
         filters: dict[str, Any] = self._templates.filters
         filters.update(moment=moment, second=second, day=day, number=number, ago=ago, plural=plural)
 
-    def draw(self, template: str, facts: dict[str, Any]) -> str:
+    def render(self, template: str, facts: dict[str, Any]) -> str:
         return self._templates.get_template(template).render(facts)
 
 
 @cache
 def static_url(name: str) -> str:
-    """The address of a file, with its version: what changes gets another address."""
+    """The URL of a file with a hash of its content, so that browsers may cache it for good."""
     version = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
     return f"{ROOT}/static/{name}?v={version}"
 
 
 @cache
 def icon(name: str) -> Markup:
-    """A drawing for the eye alone; the words beside it say what it means."""
+    """An inline SVG, hidden from screen readers: the words beside it say what it means."""
     text = (STATIC / "icons" / f"{name}.svg").read_text(encoding="utf-8")
     return Markup(text.replace("<svg", '<svg aria-hidden="true"', 1))  # noqa: S704  our own file
 
 
 def moment(at: datetime | None, absent: str = "never") -> Markup | str:
-    """A time that machines can read too: `14 Nov 2026, 18:30 UTC`."""
+    """A `<time>` element: `14 Nov 2026, 18:30 UTC`."""
     return absent if at is None else _time(at, at.astimezone(UTC).strftime("%-d %b %Y, %H:%M UTC"))
 
 
 def second(at: datetime) -> Markup:
-    """A time in a log, where minutes are too coarse."""
+    """With seconds, for logs."""
     return _time(at, at.astimezone(UTC).strftime("%-d %b %Y, %H:%M:%S UTC"))
 
 
@@ -62,7 +63,7 @@ def day(at: datetime | None, absent: str = "never") -> Markup | str:
 
 
 def ago(at: datetime | None, now: datetime, absent: str = "never") -> Markup | str:
-    """How long since, or until; the exact time on hovering."""
+    """How long ago, or in how long; the exact time is its tooltip."""
     if at is None:
         return absent
     seconds = (now - at).total_seconds()
@@ -81,6 +82,14 @@ def _largest_unit(seconds: float) -> tuple[int, str]:
 def _time(at: datetime, words: str) -> Markup:
     exact = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, exact, words)
+
+
+def indented_json(text: str) -> str:
+    """JSON with indentation. Text that is not JSON stays as it is."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except ValueError:
+        return text
 
 
 def number(value: float) -> str:

@@ -1,6 +1,6 @@
-"""The trial scan: a real call to our own API with a sandbox key made for it, and what came back.
+"""The trial scan: a real call to our own API, with a sandbox key made for it.
 
-It goes through the public address on purpose. If it does not arrive, neither would anybody else's.
+It goes to the public URL on purpose: if it does not arrive, no caller's would.
 """
 
 import json
@@ -15,50 +15,51 @@ from gatepass.base.database import Database
 from gatepass.base.settings import Settings
 from gatepass.domain import keys, sandbox
 from gatepass.domain.keys import Mode, Scope
+from gatepass.studio.services.templates import indented_json
 
 CARD: Final = "TEST_VALID"
 KEY_LIVES: Final = timedelta(hours=1)
 # A key is not used in its last minutes, so that the commands on the page still work when they are pasted.
 SPARE: Final = timedelta(minutes=15)
 SECONDS: Final = 5
-MADE_BY: Final = "studio trial"
+NAME: Final = "Trial scan of the studio"
 LONGEST_ANSWER: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What was sent and what came back; `trouble` if nothing did."""
+class TrialResult:
+    """The request and the response; `problem` if there was no response."""
 
     request: str
     answer: str
     status: int | None
     curl: str
     python: str
-    trouble: str | None = None
+    problem: str | None = None
 
 
 class TrialKeys:
-    """One sandbox key for each organization, kept for an hour in this process: we know the text of no other."""
+    """One sandbox key for each person in an organization, for an hour, in memory: no other key's text is stored."""
 
     def __init__(self) -> None:
-        self._kept: dict[UUID, tuple[str, datetime]] = {}
+        self._kept: dict[tuple[UUID, str], tuple[str, datetime]] = {}
 
-    async def key_of(self, db: Database, organization_id: UUID, *, cell: str, at: datetime) -> str:
-        text, expires_at = self._kept.get(organization_id, ("", at))
+    async def key_of(self, db: Database, organization_id: UUID, *, cell: str, by: str, at: datetime) -> str:
+        text, expires_at = self._kept.get((organization_id, by), ("", at))
         if expires_at - at < SPARE:
             text, expires_at = "", at + KEY_LIVES
             async with db.transaction() as tx:
                 issued = await keys.issue(
-                    tx, organization_id, "Trial scan of the studio", Mode.SANDBOX, [Scope.TICKETS_ACTIVATE],
-                    cell=cell, by=MADE_BY, at=at, expires_at=expires_at,
+                    tx, organization_id, NAME, Mode.SANDBOX, [Scope.TICKETS_ACTIVATE],
+                    cell=cell, by=by, at=at, expires_at=expires_at,
                 )  # fmt: skip
             text = issued.text
             self._kept = {kept: value for kept, value in self._kept.items() if value[1] > at}
-            self._kept[organization_id] = (text, expires_at)
+            self._kept[organization_id, by] = (text, expires_at)
         return text
 
 
-async def try_scan(settings: Settings, key: str) -> Tried:
+async def try_scan(settings: Settings, key: str) -> TrialResult:
     url, body = f"{settings.base_url}/scan", {"event_id": str(sandbox.EVENT_ID), "card_number": CARD}
     shown = json.dumps(body, indent=2)
     request = f"POST {url}\nAuthorization: Bearer {key[:12]}…\nContent-Type: application/json\n\n{shown}"
@@ -70,17 +71,10 @@ async def try_scan(settings: Settings, key: str) -> Tried:
         ):
             text = (await response.content.read(LONGEST_ANSWER)).decode(errors="replace")
             head = f"{response.status} {response.reason}\nx-request-id: {response.headers.get('x-request-id', '')}"
-            return Tried(request, f"{head}\n\n{indented(text)}", response.status, *commands)
+            return TrialResult(request, f"{head}\n\n{indented_json(text)}", response.status, *commands)
     except (aiohttp.ClientError, TimeoutError) as error:
-        said = str(error) or "no answer in five seconds"
-        return Tried(request, "", None, *commands, trouble=f"{settings.base_url} did not answer: {said}.")
-
-
-def indented(text: str) -> str:
-    try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    except ValueError:
-        return text
+        reason = str(error) or "no answer in five seconds"
+        return TrialResult(request, "", None, *commands, problem=f"{settings.base_url} did not answer: {reason}.")
 
 
 def _curl(url: str, key: str, body: str) -> str:

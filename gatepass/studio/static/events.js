@@ -1,4 +1,4 @@
-// Times of events, for whoever reads them; and a picture that is too large is said to be so before it is sent.
+// Event times in the viewer's own time zone, and a check of the size of a picture before it is uploaded.
 
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const written = new Intl.DateTimeFormat("en-GB", {
@@ -16,7 +16,7 @@ function showViewersTime(root) {
 
 document.addEventListener("DOMContentLoaded", () => {
   showViewersTime(document);
-  // A new event is most likely where its organizer is.
+  // A new event is most likely in the time zone of its organizer.
   const zone = document.querySelector("[data-own-zone]");
   if (zone && zone.value === "UTC" && here && here !== "UTC" && document.querySelector(`#time-zones option[value="${here}"]`)) {
     zone.value = here;

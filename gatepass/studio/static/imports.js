@@ -1,4 +1,4 @@
-// Sending a file with a bar that moves, and following an import while it runs. Both pages work without this.
+// Upload a file with a progress bar, and follow an import while it runs. Both pages work without JavaScript.
 
 for (const form of document.querySelectorAll("form[data-upload]")) {
   form.addEventListener("submit", (event) => {
@@ -20,8 +20,8 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
       if (call.status < 400 && call.responseURL) location.assign(call.responseURL);
       else {
         const page = new DOMParser().parseFromString(call.responseText, "text/html");
-        const told = page.querySelector("#e-file, main p, p");
-        words.textContent = told ? told.textContent : "The file was refused.";
+        const message = page.querySelector("#e-file, main p, p");
+        words.textContent = message ? message.textContent : "The file was refused.";
         words.className = "wrong";
         button.disabled = false;
         const fresh = page.querySelector("input[name=upload_key]");

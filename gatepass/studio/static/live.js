@@ -1,8 +1,8 @@
-// A live door: the server sends pieces of the page that changed; they are put in place here.
+// The live page: the server sends the pieces of the page that changed, and they are put in place here.
 (() => {
-  const door = document.querySelector("[data-door]");
+  const page = document.querySelector("[data-live]");
   const state = document.querySelector("[data-state]");
-  // Longer than two beats of the server: a line that is silent for so long is dead, whatever the browser believes.
+  // In milliseconds, longer than two beats of the server: a connection that is silent for this long is dead.
   const SILENCE = 12_000;
   const SOONEST = 1_000, LATEST = 30_000;
   let source = null, heard = 0, again = null, wait = SOONEST, over = false;
@@ -21,11 +21,11 @@
     if (over || document.hidden) return;
     show("Connecting", "warn");
     heard = Date.now();
-    source = new EventSource(door.dataset.door);
+    source = new EventSource(page.dataset.live);
     source.onopen = () => { heard = Date.now(); };
-    // A refusal ends an EventSource for good; a lost line does not. Both are tried again here, ever more slowly.
+    // A refusal ends an EventSource for good, a lost connection does not. Both are tried again here, with backoff.
     source.onerror = () => { show("Not connected", "bad"); source.close(); later(); };
-    source.addEventListener("figures", (message) => { live(); told(JSON.parse(message.data)); });
+    source.addEventListener("figures", (message) => { live(); apply(JSON.parse(message.data)); });
     source.addEventListener("beat", live);
     source.addEventListener("trouble", () => { heard = Date.now(); show("No figures at the moment", "bad"); });
     source.addEventListener("over", () => { over = true; source.close(); show("Signed out. Reload the page", "bad"); });
@@ -43,7 +43,7 @@
     show("Live", "good");
   }
 
-  function told(news) {
+  function apply(news) {
     for (const place of document.querySelectorAll("[data-at]")) place.textContent = news.at;
     for (const place of document.querySelectorAll("[data-settling]")) place.hidden = !news.settling;
     for (const [name, html] of Object.entries(news.pieces)) {
@@ -51,19 +51,19 @@
       if (!place) continue;
       const fresh = document.createElement("template");
       fresh.innerHTML = html;
-      mend(place, fresh.content);
+      patch(place, fresh.content);
     }
   }
 
-  // Makes `old` like `fresh`, touching only what differs: bars glide, focus stays, and nothing is read out twice.
-  function mend(old, fresh) {
+  // Makes `old` like `fresh` and touches only what differs: bars glide, focus stays, and nothing is read out twice.
+  function patch(old, fresh) {
     const now = [...old.childNodes], wanted = [...fresh.childNodes];
     wanted.forEach((node, place) => {
       const mine = now[place];
       if (!mine) old.append(node);
       else if (mine.nodeType !== node.nodeType || mine.nodeName !== node.nodeName) mine.replaceWith(node);
       else if (node.nodeType !== Node.ELEMENT_NODE) { if (mine.data !== node.data) mine.data = node.data; }
-      else { attributes(mine, node); mend(mine, node); }
+      else { attributes(mine, node); patch(mine, node); }
     });
     for (const rest of now.slice(wanted.length)) rest.remove();
   }
@@ -74,7 +74,7 @@
   }
 
   setInterval(() => { if (source && !document.hidden && !over && Date.now() - heard > SILENCE) { show("Not connected", "bad"); connect(); } }, 1_000);
-  // A door that nobody sees needs no line.
+  // A page in the background needs no connection.
   document.addEventListener("visibilitychange", () => { if (document.hidden) source?.close(); else { wait = SOONEST; connect(); } });
   window.addEventListener("pagehide", () => source?.close());
   window.addEventListener("pageshow", (event) => { if (event.persisted) connect(); });

@@ -1,4 +1,5 @@
-// Passkeys. A button with data-passkey asks data-options what to ask the authenticator, and posts the answer with its form.
+// Passkeys (WebAuthn). A button with data-passkey loads the options from data-options, calls the authenticator, and posts
+// its answer with the form.
 
 const SENTENCES = {
   NotAllowedError: "That was cancelled, or took too long. Try again.",
@@ -13,9 +14,9 @@ const toText = (buffer) =>
   btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 const withBytes = (list) => (list || []).map((one) => ({ ...one, id: toBytes(one.id) }));
 
-// The e-mail field may wait for a passkey in the background; a click ends that wait.
+// Conditional mediation: the e-mail field waits for a passkey in the background; a click ends that wait.
 let waiting = null;
-// One answer is posted, whichever came first.
+// Only the first answer is posted.
 let answered = false;
 
 async function optionsFor(button) {
@@ -69,8 +70,8 @@ async function clicked(button) {
   button.disabled = true;
   try {
     await perform(button, {});
-  } catch (trouble) {
-    tell(button, SENTENCES[trouble.name] || trouble.message || "Something went wrong. Try again.");
+  } catch (error) {
+    tell(button, SENTENCES[error.name] || error.message || "Something went wrong. Try again.");
   } finally {
     button.disabled = false;
   }

@@ -1,4 +1,4 @@
-// Small comforts. Every page works without them.
+// Copy buttons, menus and keyboard shortcuts. Every page works without them.
 
 // Copy buttons are shown only where they work.
 function showCopyButtons(root) {
@@ -15,7 +15,7 @@ document.addEventListener("click", async (event) => {
     setTimeout(() => { button.setAttribute("aria-label", label); delete button.dataset.copied; }, 2000);
     return;
   }
-  // A menu closes when one clicks beside it.
+  // A click outside a menu closes it.
   for (const menu of document.querySelectorAll("details[open]:has(> .menu-panel)"))
     if (!menu.contains(event.target)) menu.open = false;
 });

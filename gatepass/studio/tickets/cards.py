@@ -1,45 +1,54 @@
-"""Cards: finding them, a card's page with its whole history, and what can be done to one."""
+"""Cards: the list and the search, a card's page with its history, and suspending, revoking, replacing, printing one.
+
+A card is printed with a token as a QR code. The token is shown once and not stored.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Annotated, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
+import segno
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import RedirectResponse, Response
 
+from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
+from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import strict_uuid
 from gatepass.base.paging import Place
-from gatepass.domain import cards, imports, sandbox, tickets
+from gatepass.domain import audit_log, cards, imports, sandbox, tickets
 from gatepass.domain.cards import CardNotFound, CardStatus, HeldCard
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
 from gatepass.domain.tickets import ListedTicket
-from gatepass.studio.entrance import may
-from gatepass.studio.form import Form, Line
-from gatepass.studio.places import place_of, place_text
-from gatepass.studio.visit import Visit
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import Context
+from gatepass.studio.web.forms import Form, Reason
+from gatepass.studio.web.paging import place_of, place_text
 
 router = APIRouter(prefix="/cards")
 
-Reader = Annotated[Visit, may(Permission.TICKETS_READ)]
-Writer = Annotated[Visit, may(Permission.TICKETS_WRITE)]
+Reader = Annotated[Context, may(Permission.TICKETS_READ)]
+Writer = Annotated[Context, may(Permission.TICKETS_WRITE)]
+# A printed or replaced card lets somebody in.
+ConfirmedWriter = Annotated[Context, may(Permission.TICKETS_WRITE, confirmed=True)]
 PAGE: Final = 50
 MOMENTS: Final = 50
 LONGEST_QUERY: Final = 320
 OUT_OF_USE: Final = {status.value: status for status in (CardStatus.SUSPENDED, CardStatus.REVOKED)}
 
 
-class Reason(BaseModel):
-    reason: Line
+class TokenLifetime(BaseModel):
+    days: Annotated[int, Field(ge=1, le=400)] = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search found. `more` says that there are others, and to type more; `exact` that one card was named."""
+class CardSearchResult:
+    """The hits of a search. `more`: there are others; `exact`: the text names this one card."""
 
     cards: list[HeldCard]
     tickets: list[ListedTicket]
@@ -48,71 +57,75 @@ class Found:
 
 
 @router.get("")
-async def listing(visit: Reader, q: str = "", status: str = "", before: str = "") -> Response:
-    if visit.mode is Mode.SANDBOX:
-        return visit.page("cards/sandbox.html", cards=sandbox.CARDS, ids=sandbox.CARD_IDS, event=sandbox.LISTING.event)
+async def listing(context: Reader, q: str = "", status: str = "", before: str = "") -> Response:
+    if context.mode is Mode.SANDBOX:
+        return context.page(
+            "cards/sandbox.html", cards=sandbox.CARDS, ids=sandbox.CARD_IDS, event=sandbox.CATALOGUE_ENTRY.event
+        )
     text = q.strip()[:LONGEST_QUERY].replace("\0", "")
     if text:
-        found = await _search(visit, text)
+        found = await _search(context, text)
         if found.exact:
-            return visit.go(f"cards/{found.exact}")
-        return visit.page("cards/found.html", q=text, found=found)
+            return context.go(f"cards/{found.exact}")
+        return context.page("cards/found.html", q=text, found=found)
     wanted = OUT_OF_USE.get(status)
-    async with visit.db.reading() as tx:
-        page = await cards.newest(tx, visit.organization_id, status=wanted, before=strict_uuid(before), limit=PAGE + 1)
+    async with context.db.autocommit() as tx:
+        page = await cards.newest(
+            tx, context.organization_id, status=wanted, before=strict_uuid(before), limit=PAGE + 1
+        )
     filters = {"status": wanted} if wanted else {}
     older = "?" + urlencode({**filters, "before": page[PAGE - 1].id}) if len(page) > PAGE else None
     newer = "?" + urlencode(filters) if strict_uuid(before) else None
-    return visit.page("cards/list.html", q="", cards=page[:PAGE], of_status=wanted, older=older, newer=newer)
+    return context.page("cards/list.html", q="", cards=page[:PAGE], of_status=wanted, older=older, newer=newer)
 
 
-async def _search(visit: Visit, text: str) -> Found:
-    """By number, by an id, by a reference, and by a name or an address for those who may see them."""
+async def _search(context: Context, text: str) -> CardSearchResult:
+    """By number, id and reference; by a holder's name or e-mail address for those who may see holders."""
     id = strict_uuid(text)
-    async with visit.db.reading() as tx:
+    async with context.db.autocommit() as tx:
         if id is not None:
-            return await _by_id(tx, visit.organization_id, id)
-        card = await cards.find_by_number(tx, visit.organization_id, text)
+            return await _by_id(tx, context.organization_id, id)
+        card = await cards.find_by_number(tx, context.organization_id, text)
         if card is not None:
-            return Found([card], [], exact=card.id)
-        referred = await tickets.referred(tx, visit.organization_id, text, limit=PAGE)
+            return CardSearchResult([card], [], exact=card.id)
+        referred = await tickets.find_by_reference(tx, context.organization_id, text, limit=PAGE)
         held: list[HeldCard] = []
-        if visit.may(Permission.HOLDERS_READ):
-            held = await cards.held_by(tx, visit.organization_id, text, limit=PAGE + 1)
+        if context.may(Permission.HOLDERS_READ):
+            held = await cards.find_by_holder(tx, context.organization_id, text, limit=PAGE + 1)
     exact = referred[0].card_id if len(referred) == 1 and not held else None
-    return Found(held[:PAGE], referred, more=len(held) > PAGE, exact=exact)
+    return CardSearchResult(held[:PAGE], referred, more=len(held) > PAGE, exact=exact)
 
 
-async def _by_id(tx: Tx, organization_id: UUID, id: UUID) -> Found:
+async def _by_id(tx: Tx, organization_id: UUID, id: UUID) -> CardSearchResult:
     try:
         card = await cards.find(tx, organization_id, id)
-        return Found([card], [], exact=card.id)
+        return CardSearchResult([card], [], exact=card.id)
     except CardNotFound:
         pass
     try:
         ticket = await tickets.find(tx, organization_id, id)
-        return Found([], [ticket], exact=ticket.card_id)
+        return CardSearchResult([], [ticket], exact=ticket.card_id)
     except tickets.TicketNotFound:
-        return Found([], [])
+        return CardSearchResult([], [])
 
 
 @router.get("/{card_id}")
-async def show(card_id: UUID, visit: Reader, before: str = "") -> Response:
-    return await _show(visit, card_id, Form.of(), place=place_of(before))
+async def show(card_id: UUID, context: Reader, before: str = "") -> Response:
+    return await _show(context, card_id, Form.of(), place=place_of(before))
 
 
 async def _show(
-    visit: Visit, card_id: UUID, form: Form, *, place: Place | None = None, act: str = "", status: int = 200
+    context: Context, card_id: UUID, form: Form, *, place: Place | None = None, act: str = "", status: int = 200
 ) -> Response:
-    if visit.mode is Mode.SANDBOX:
-        return _sandbox_card(visit, card_id)
-    async with visit.db.reading() as tx:
-        card = await cards.find(tx, visit.organization_id, card_id)
-        held = await tickets.of_card(tx, visit.organization_id, card_id)
-        maker = await imports.maker_of(tx, visit.organization_id, card_id)
-        moments = await tickets.history(tx, visit.organization_id, card_id, before=place, limit=MOMENTS + 1)
+    if context.mode is Mode.SANDBOX:
+        return _sandbox_card(context, card_id)
+    async with context.db.autocommit() as tx:
+        card = await cards.find(tx, context.organization_id, card_id)
+        held = await tickets.of_card(tx, context.organization_id, card_id)
+        maker = await imports.maker_of(tx, context.organization_id, card_id)
+        moments = await tickets.history(tx, context.organization_id, card_id, before=place, limit=MOMENTS + 1)
     last = moments[MOMENTS - 1] if len(moments) > MOMENTS else None
-    return visit.page(
+    return context.page(
         "cards/card.html", status=status, card=card, tickets=held, maker=maker, moments=moments[:MOMENTS],
         events={ticket.event_id: ticket.event_title for ticket in held},
         of_tickets={ticket.id: ticket for ticket in held},
@@ -121,56 +134,77 @@ async def _show(
     )  # fmt: skip
 
 
-def _sandbox_card(visit: Visit, card_id: UUID) -> Response:
+def _sandbox_card(context: Context, card_id: UUID) -> Response:
     name = next((name for name, id in sandbox.CARD_IDS.items() if id == card_id), None)
     if name is None:
         raise CardNotFound
-    return RedirectResponse(visit.path("cards"), 303)
+    return RedirectResponse(context.path("cards"), 303)
 
 
 @router.post("/{card_id}/suspend")
-async def suspend(card_id: UUID, visit: Writer) -> Response:
-    return await _move(visit, card_id, CardStatus.SUSPENDED, "The card is suspended. Gates refuse it from now on.")
+async def suspend(card_id: UUID, context: Writer) -> Response:
+    return await _move(context, card_id, CardStatus.SUSPENDED, "The card is suspended. Gates refuse it from now on.")
 
 
 @router.post("/{suspended_id}/resume")
-async def resume(suspended_id: UUID, visit: Writer) -> Response:
-    return await _move(visit, suspended_id, CardStatus.ACTIVE, "The card is in use again.")
+async def resume(suspended_id: UUID, context: Writer) -> Response:
+    return await _move(context, suspended_id, CardStatus.ACTIVE, "The card is in use again.")
 
 
 @router.post("/{card_id}/revoke")
-async def revoke(card_id: UUID, visit: Writer) -> Response:
-    return await _move(visit, card_id, CardStatus.REVOKED, "The card is revoked, for good.")
+async def revoke(card_id: UUID, context: Writer) -> Response:
+    return await _move(context, card_id, CardStatus.REVOKED, "The card is revoked, for good.")
 
 
-async def _move(visit: Visit, card_id: UUID, to: CardStatus, said: str) -> Response:
+async def _move(context: Context, card_id: UUID, to: CardStatus, flash: str) -> Response:
     async def move(tx: Tx, reason: str) -> UUID:
-        await cards.move(tx, visit.organization_id, card_id, to, by=visit.by, at=visit.at, reason=reason)
+        await cards.change_status(tx, context.organization_id, card_id, to, by=context.by, at=context.at, reason=reason)
         return card_id
 
-    return await _act(visit, card_id, to, move, said)
+    return await _act(context, card_id, to, move, flash)
 
 
 @router.post("/{card_id}/replace")
-async def replace(card_id: UUID, visit: Writer) -> Response:
+async def replace(card_id: UUID, context: ConfirmedWriter) -> Response:
     async def replaced(tx: Tx, reason: str) -> UUID:
-        new = await tickets.replace(tx, visit.organization_id, card_id, by=visit.by, at=visit.at, reason=reason)
+        new = await tickets.replace(tx, context.organization_id, card_id, by=context.by, at=context.at, reason=reason)
         return new.id
 
-    said = "This is the new card. It has the holder and the unused tickets; the old card is revoked."
-    return await _act(visit, card_id, "replaced", replaced, said)
+    flash = "This is the new card. It has the holder and the unused tickets; the old card is revoked."
+    return await _act(context, card_id, "replaced", replaced, flash)
 
 
 async def _act(
-    visit: Visit, card_id: UUID, act: str, work: Callable[[Tx, str], Awaitable[UUID]], said: str
+    context: Context, card_id: UUID, act: str, work: Callable[[Tx, str], Awaitable[UUID]], flash: str
 ) -> Response:
-    """Do it with a reason; without one the page asks for it."""
-    if visit.mode is Mode.SANDBOX:
+    """Run `work` with the reason in the form; without one the page asks for it."""
+    if context.mode is Mode.SANDBOX:
         raise CardNotFound
-    form = await visit.form()
+    form = await context.form()
     wanted = form.read(Reason)
     if wanted is None:
-        return await _show(visit, card_id, form, act=act, status=422)
-    async with visit.transaction() as tx:
+        return await _show(context, card_id, form, act=act, status=422)
+    async with context.transaction() as tx:
         at = await work(tx, wanted.reason)
-    return visit.go(f"cards/{at}", said)
+    return context.go(f"cards/{at}", flash)
+
+
+@router.post("/{card_id}/print")
+async def show_for_printing(card_id: UUID, context: ConfirmedWriter) -> Response:
+    """Sign a token for the card. It admits anybody who has it, so the audit log records it."""
+    if context.mode is Mode.SANDBOX:
+        raise CardNotFound
+    wanted = (await context.form()).read(TokenLifetime) or TokenLifetime()
+    expires_at = context.at + timedelta(days=wanted.days)
+    async with context.transaction() as tx:
+        card = await cards.find(tx, context.organization_id, card_id)
+        if card.status is not CardStatus.ACTIVE:
+            raise NotAllowedFromHere(f"A card that is {card.status} is not printed: gates would refuse it.")
+        sign = await cards.signer(tx, context.organization_id, context.vault)
+        await audit_log.record(
+            tx, context.organization_id, "card", card_id, "printed", by=context.by, at=context.at,
+            becomes=f"token until {rfc3339(expires_at)}",
+        )  # fmt: skip
+    code = segno.make(sign(card.number, expires_at), error="m", micro=False)
+    picture = code.svg_data_uri(scale=6, border=4, light="#fff", dark="#000")
+    return context.page("cards/print.html", card=card, picture=picture, expires_at=expires_at)

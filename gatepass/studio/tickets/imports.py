@@ -1,4 +1,4 @@
-"""Imports: a file comes in, its columns are named, it is checked, applied, and undone if it was the wrong one."""
+"""Imports: upload a file, name its columns, check it, apply it, and undo it if it was the wrong one."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -6,25 +6,27 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter
-from pydantic import BaseModel
 from starlette.responses import Response, StreamingResponse
 
+from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import new_id, strict_uuid
-from gatepass.base.refusals import InvalidRequest
-from gatepass.domain import events, imports
-from gatepass.domain.events import EventNotFound, Listing
+from gatepass.domain import imports
+from gatepass.domain.events import CatalogueEntry
 from gatepass.domain.imports import Field, FileRefused, Import, ImportNotFound, ImportState
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
-from gatepass.studio.downloads import csv_download
-from gatepass.studio.entrance import may
-from gatepass.studio.form import Form, Line
-from gatepass.studio.receiving import receive
-from gatepass.studio.visit import Visit
+from gatepass.studio.tickets.import_upload import receive
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import Context
+from gatepass.studio.web.csv_download import csv_download
+from gatepass.studio.web.forms import Form, Reason
+from gatepass.studio.web.page_event import live_event
 
 router = APIRouter(prefix="/events/{event_id}/imports")
 
-Importer = Annotated[Visit, may(Permission.TICKETS_IMPORT)]
+Importer = Annotated[Context, may(Permission.TICKETS_IMPORT)]
+# It takes back every ticket and card of a file.
+ConfirmedImporter = Annotated[Context, may(Permission.TICKETS_IMPORT, confirmed=True)]
 PAGE: Final = 25
 NAMEABLE: Final = (ImportState.MAPPING, ImportState.CHECKED)
 FAULTY_SHOWN: Final = 50
@@ -40,99 +42,89 @@ FIELDS: Final = (
 )
 
 
-class Reason(BaseModel):
-    reason: Line
-
-
-async def listing_of(visit: Visit, event_id: UUID) -> Listing:
-    """The event, which must be one of the organization's own: files are not imported in the sandbox."""
-    if visit.mode is Mode.SANDBOX:
-        raise EventNotFound
-    async with visit.db.reading() as tx:
-        return await events.find(tx, visit.organization_id, event_id)
-
-
-async def job_of(visit: Visit, event_id: UUID, import_id: UUID) -> Import:
-    if visit.mode is Mode.SANDBOX:
+async def job_of(context: Context, event_id: UUID, import_id: UUID) -> Import:
+    if context.mode is Mode.SANDBOX:
         raise ImportNotFound
-    async with visit.db.reading() as tx:
-        job = await imports.find(tx, visit.organization_id, import_id)
+    async with context.db.autocommit() as tx:
+        job = await imports.find(tx, context.organization_id, import_id)
     if job.event_id != event_id:
         raise ImportNotFound
     return job
 
 
 @router.get("")
-async def listing(event_id: UUID, visit: Importer, before: str = "") -> Response:
-    return await _list(visit, event_id, Form.of(upload_key=new_id()), before=before)
+async def listing(event_id: UUID, context: Importer, before: str = "") -> Response:
+    return await _list(context, event_id, Form.of(upload_key=new_id()), before=before)
 
 
-async def _list(visit: Visit, event_id: UUID, form: Form, *, before: str = "", status: int = 200) -> Response:
-    event = await listing_of(visit, event_id)
-    async with visit.db.reading() as tx:
-        found = await imports.of_event(tx, visit.organization_id, event_id, before=strict_uuid(before), limit=PAGE + 1)
+async def _list(context: Context, event_id: UUID, form: Form, *, before: str = "", status: int = 200) -> Response:
+    event = await live_event(context, event_id)
+    async with context.db.autocommit() as tx:
+        found = await imports.of_event(
+            tx, context.organization_id, event_id, before=strict_uuid(before), limit=PAGE + 1
+        )
     older = f"?before={found[PAGE - 1].id}" if len(found) > PAGE else None
-    return visit.page(
+    return context.page(
         "imports/list.html", status=status, event=event.event, jobs=found[:PAGE], form=form, older=older,
         is_first=not strict_uuid(before), takes_tickets=event.event.status in imports.TAKES_TICKETS,
     )  # fmt: skip
 
 
 @router.post("")
-async def upload(event_id: UUID, visit: Importer) -> Response:
-    await listing_of(visit, event_id)
+async def upload(event_id: UUID, context: Importer) -> Response:
+    await live_event(context, event_id)
     try:
-        import_id = await receive(visit, event_id)
+        import_id = await receive(context, event_id)
     except (FileRefused, InvalidRequest) as refusal:
         form = Form.of(upload_key=new_id())
         form.errors["file"] = str(refusal)
-        return await _list(visit, event_id, form, status=422)
-    return visit.go(f"events/{event_id}/imports/{import_id}")
+        return await _list(context, event_id, form, status=422)
+    return context.go(f"events/{event_id}/imports/{import_id}")
 
 
 @router.get("/{import_id}")
-async def show(event_id: UUID, import_id: UUID, visit: Importer) -> Response:
-    job = await job_of(visit, event_id, import_id)
+async def show(event_id: UUID, import_id: UUID, context: Importer) -> Response:
+    job = await job_of(context, event_id, import_id)
     if job.state is ImportState.MAPPING:
-        return await _mapping(visit, job, None)
-    event = await listing_of(visit, event_id)
-    async with visit.db.reading() as tx:
-        faulty = await imports.faulty_rows(tx, visit.organization_id, import_id, limit=FAULTY_SHOWN)
-    return visit.page("imports/show.html", job=job, event=event.event, faulty=faulty, form=Form.of())
+        return await _mapping(context, job, None)
+    event = await live_event(context, event_id)
+    async with context.db.autocommit() as tx:
+        faulty = await imports.faulty_rows(tx, context.organization_id, import_id, limit=FAULTY_SHOWN)
+    return context.page("imports/show.html", job=job, event=event.event, faulty=faulty, form=Form.of())
 
 
 @router.get("/{import_id}/columns")
-async def columns(event_id: UUID, import_id: UUID, visit: Importer) -> Response:
-    """Naming the columns again, after the check."""
-    job = await job_of(visit, event_id, import_id)
-    return await _mapping(visit, job, None) if job.state in NAMEABLE else visit.go(_place(job))
+async def columns(event_id: UUID, import_id: UUID, context: Importer) -> Response:
+    """Name the columns again, after the check."""
+    job = await job_of(context, event_id, import_id)
+    return await _mapping(context, job, None) if job.state in NAMEABLE else context.go(_place(job))
 
 
 @router.post("/{import_id}/columns")
-async def name_columns(event_id: UUID, import_id: UUID, visit: Importer) -> Response:
-    job = await job_of(visit, event_id, import_id)
-    form = await visit.form()
+async def name_columns(event_id: UUID, import_id: UUID, context: Importer) -> Response:
+    job = await job_of(context, event_id, import_id)
+    form = await context.form()
     try:
         chosen = [form.value(f"column-{place}") for place in range(len(job.header))]
         named = [Field(name) if name else "" for name in chosen]
         category = strict_uuid(form.value("category_id"))
-        async with visit.transaction() as tx:
-            await imports.name_columns(tx, visit.organization_id, job, named, category, by=visit.by, at=visit.at)
+        async with context.transaction() as tx:
+            await imports.name_columns(tx, context.organization_id, job, named, category, by=context.by, at=context.at)
     except InvalidRequest as refusal:
         form.refuse(refusal)
     except ValueError:
         form.errors["columns"] = "Choose what each column holds from the list."
     else:
-        return visit.go(_place(job))
-    return await _mapping(visit, job, form)
+        return context.go(_place(job))
+    return await _mapping(context, job, form)
 
 
-async def _mapping(visit: Visit, job: Import, form: Form | None) -> Response:
-    event = await listing_of(visit, job.event_id)
-    async with visit.db.reading() as tx:
-        samples = await imports.first_rows(tx, visit.organization_id, job.id, limit=SAMPLES)
-        known = job.columns or await imports.remembered(tx, visit.organization_id, job)
-    return visit.page(
+async def _mapping(context: Context, job: Import, form: Form | None) -> Response:
+    event = await live_event(context, job.event_id)
+    async with context.db.autocommit() as tx:
+        samples = await imports.first_rows(tx, context.organization_id, job.id, limit=SAMPLES)
+        known = job.columns or await imports.remembered(tx, context.organization_id, job)
+    return context.page(
         "imports/columns.html",
         status=422 if form else 200,
         job=job,
@@ -145,56 +137,56 @@ async def _mapping(visit: Visit, job: Import, form: Form | None) -> Response:
     )
 
 
-def _first_form(job: Import, named: list[str], event: Listing) -> Form:
+def _first_form(job: Import, named: list[str], event: CatalogueEntry) -> Form:
     chosen: dict[str, Any] = {f"column-{place}": field for place, field in enumerate(named)}
     only = event.categories[0].id if len(event.categories) == 1 and Field.CATEGORY not in named else None
     return Form.of(category_id=job.category_id or only or "", **chosen)
 
 
 @router.post("/{checked_id}/apply")
-async def apply(event_id: UUID, checked_id: UUID, visit: Importer) -> Response:
-    job = await job_of(visit, event_id, checked_id)
-    if job.state not in (ImportState.APPLYING, ImportState.DONE):  # sent twice
-        async with visit.transaction() as tx:
-            await imports.begin_applying(tx, visit.organization_id, checked_id, by=visit.by, at=visit.at)
-    return visit.go(_place(job))
+async def apply(event_id: UUID, checked_id: UUID, context: Importer) -> Response:
+    job = await job_of(context, event_id, checked_id)
+    if job.state not in (ImportState.APPLYING, ImportState.DONE):  # a form that was sent twice
+        async with context.transaction() as tx:
+            await imports.begin_applying(tx, context.organization_id, checked_id, by=context.by, at=context.at)
+    return context.go(_place(job))
 
 
 @router.post("/{done_id}/undo")
-async def undo(event_id: UUID, done_id: UUID, visit: Importer) -> Response:
-    job = await job_of(visit, event_id, done_id)
-    form = await visit.form()
+async def undo(event_id: UUID, done_id: UUID, context: ConfirmedImporter) -> Response:
+    job = await job_of(context, event_id, done_id)
+    form = await context.form()
     wanted = form.read(Reason)
     if wanted is None:
-        event = await listing_of(visit, event_id)
-        return visit.page("imports/show.html", job=job, event=event.event, faulty=[], form=form, status=422)
+        event = await live_event(context, event_id)
+        return context.page("imports/show.html", job=job, event=event.event, faulty=[], form=form, status=422)
     if job.state not in (ImportState.UNDOING, ImportState.UNDONE):
-        async with visit.transaction() as tx:
+        async with context.transaction() as tx:
             await imports.begin_undoing(
-                tx, visit.organization_id, done_id, by=visit.by, at=visit.at, reason=wanted.reason
+                tx, context.organization_id, done_id, by=context.by, at=context.at, reason=wanted.reason
             )
-    return visit.go(_place(job))
+    return context.go(_place(job))
 
 
 @router.post("/{import_id}/discard")
-async def discard(event_id: UUID, import_id: UUID, visit: Importer) -> Response:
-    await job_of(visit, event_id, import_id)
-    async with visit.transaction() as tx:
-        await imports.discard(tx, visit.organization_id, import_id, by=visit.by, at=visit.at)
-    return visit.go(f"events/{event_id}/imports", "The import is given up. Nothing was made of it.")
+async def discard(event_id: UUID, import_id: UUID, context: Importer) -> Response:
+    await job_of(context, event_id, import_id)
+    async with context.transaction() as tx:
+        await imports.discard(tx, context.organization_id, import_id, by=context.by, at=context.at)
+    return context.go(f"events/{event_id}/imports", "The import is given up. Nothing was made of it.")
 
 
 @router.get("/{import_id}/faulty")
-async def faulty(event_id: UUID, import_id: UUID, visit: Importer) -> Response:
-    """The rows that could not be imported, as they came, with the reason as a last column."""
-    job = await job_of(visit, event_id, import_id)
+async def faulty(event_id: UUID, import_id: UUID, context: Importer) -> Response:
+    """The rows that could not be imported, as in the file, with the reason as the last column."""
+    job = await job_of(context, event_id, import_id)
 
     async def pages() -> AsyncIterator[list[list[str]]]:
         after = 0
         while True:
-            async with visit.db.reading() as tx:
+            async with context.db.autocommit() as tx:
                 rows = await imports.faulty_rows(
-                    tx, visit.organization_id, job.id, after=after, limit=DOWNLOADED_AT_ONCE
+                    tx, context.organization_id, job.id, after=after, limit=DOWNLOADED_AT_ONCE
                 )
             if not rows:
                 return
@@ -202,23 +194,24 @@ async def faulty(event_id: UUID, import_id: UUID, visit: Importer) -> Response:
             width = len(job.header)
             yield [[*row.cells[:width], *[""] * (width - len(row.cells)), row.fault.sentence] for row in rows]
 
+    await context.note_export("import", import_id, "failed_rows")
     return csv_download(f"failed-{job.file_name.rpartition('.')[0] or job.file_name}", [*job.header, "reason"], pages())
 
 
 @router.get("/{import_id}/progress")
-async def progress(event_id: UUID, import_id: UUID, visit: Importer) -> Response:
-    """The import as it moves, as server-sent events."""
-    await job_of(visit, event_id, import_id)
+async def progress(event_id: UUID, import_id: UUID, context: Importer) -> Response:
+    """The progress of an import as server-sent events."""
+    await job_of(context, event_id, import_id)
 
-    async def told() -> AsyncGenerator[str, None]:
-        async for job in visit.studio.progress.follow(visit.organization_id, import_id):
+    async def messages() -> AsyncGenerator[str, None]:
+        async for job in context.studio.import_progress.follow(context.organization_id, import_id):
             fact = {
                 "state": job.state, "share": round(job.share, 4), "under_way": job.state.is_under_way,
                 "rows": job.row_count, "faulty": job.faulty, "made": job.tickets_made, "removed": job.tickets_removed,
             }  # fmt: skip
             yield f"data: {json.dumps(fact)}\n\n"
 
-    return StreamingResponse(told(), media_type="text/event-stream")
+    return StreamingResponse(messages(), media_type="text/event-stream")
 
 
 def _place(job: Import) -> str:

@@ -1,4 +1,4 @@
-"""A visit: somebody signed in asks for a page or for a change. Every handler of a section is handed one."""
+"""The context of a request: the session, organization, role and mode. Every handler of a section gets one."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,22 +10,25 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from gatepass.base.address import Address
+from gatepass.base.client_ip import Address
 from gatepass.base.database import Database, Tx
-from gatepass.base.vault import Vault
+from gatepass.base.encryption import Vault
+from gatepass.base.errors import Refusal
+from gatepass.domain import security_log
 from gatepass.domain.keys import Mode
-from gatepass.domain.staff import MAY, Permission, Role, Session
-from gatepass.studio import cookies
-from gatepass.studio.drawing import ROOT
-from gatepass.studio.form import LARGEST_FORM, Form, received
-from gatepass.studio.house import Studio
-from gatepass.studio.menu import menu_of
+from gatepass.domain.staff import MAY, NotPermitted, Permission, Role, Session
+from gatepass.studio.services.studio import Studio
+from gatepass.studio.services.templates import ROOT
+from gatepass.studio.web import cookies
+from gatepass.studio.web.forms import LARGEST_FORM, Form, received
+from gatepass.studio.web.menu import menu_of
+from gatepass.studio.web.security_events import note_refusal
 
 UNPROCESSABLE: Final = 422
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class Context:
     request: Request
     studio: Studio
     session: Session
@@ -37,7 +40,7 @@ class Visit:
 
     @property
     def db(self) -> Database:
-        """For reading: `async with visit.db.reading() as tx`."""
+        """For reading: `async with context.db.autocommit() as tx`."""
         return self.studio.db
 
     @property
@@ -46,46 +49,58 @@ class Visit:
 
     @property
     def by(self) -> str:
-        return f"person {self.session.person_id}"
+        return self.session.actor
 
     def may(self, permission: Permission) -> bool:
         return permission in MAY[self.role]
 
     def path(self, rest: str) -> str:
-        """An address of the studio in the mode that one is in."""
+        """The URL of a page in the current mode."""
         return f"{ROOT}/{self.mode}/{rest}"
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Tx]:
-        """A transaction for a change; its notes in the audit know from where it was made."""
+        """A transaction for a change; its entries in the audit log have the IP address."""
         async with self.db.transaction(self.address) as tx:
             yield tx
+
+    async def note_export(self, subject: str, subject_id: UUID, what: str) -> None:
+        """Before a download of personal data: the audit log has it even if the download breaks off."""
+        async with self.transaction() as tx:
+            await security_log.record(
+                tx, [self.organization_id], subject, subject_id, f"{what}_exported", by=self.by, at=self.at
+            )
+
+    async def note_refused(self, refusal: Refusal) -> None:
+        """For a handler that shows a refusal of the role beside a field. Other refusals are no security events."""
+        if isinstance(refusal, NotPermitted):
+            await note_refusal(self.request, self.studio, self.session, refusal.code)
 
     async def form(self, *, most: int = LARGEST_FORM) -> Form:
         return await received(self.request, most=most)
 
     def page(self, template: str, *, status: int = 200, **facts: Any) -> Response:
-        said = cookies.said(self.request)
-        response = HTMLResponse(self.studio.drawing.draw(template, self._facts(said) | facts), status)
-        if said:
-            cookies.forget_said(response)
+        flash = cookies.flash_of(self.request)
+        response = HTMLResponse(self.studio.templates.render(template, self._facts(flash) | facts), status)
+        if flash:
+            cookies.clear_flash(response)
         return response
 
     def part(self, template: str, *, status: int = 200, **facts: Any) -> Response:
-        """A piece of a page, for htmx."""
-        return HTMLResponse(self.studio.drawing.draw(template, self._facts(None) | facts), status)
+        """Part of a page, for htmx."""
+        return HTMLResponse(self.studio.templates.render(template, self._facts(None) | facts), status)
 
-    def go(self, rest: str, said: str | None = None) -> Response:
-        """After a change: see the page at this place of the same mode, with a sentence on top."""
+    def go(self, rest: str, flash: str | None = None) -> Response:
+        """After a change: redirect to a page of the same mode, with a flash message."""
         response = RedirectResponse(self.path(rest), 303)
-        if said:
-            cookies.say(response, said)
+        if flash:
+            cookies.set_flash(response, flash)
         return response
 
-    def _facts(self, said: str | None) -> dict[str, Any]:
+    def _facts(self, flash: str | None) -> dict[str, Any]:
         path = self.request.url.path
         return {
-            "visit": self,
+            "context": self,
             "mode": self.mode,
             "root": f"{ROOT}/{self.mode}",
             "may": self.may,
@@ -93,14 +108,14 @@ class Visit:
             "menu": menu_of(self.role, self.mode, path),
             "switch_url": self._switch_url(path),
             "path": path,
-            "said": said,
+            "flash": flash,
             "now": self.at,
             "public_url": self.studio.settings.public_url,
             "request_id": self.request.scope["gatepass.request_id"],
         }
 
     def _switch_url(self, path: str) -> str:
-        """The same section in the other mode: the things in it are others, so their pages are not offered."""
+        """The same section in the other mode. Its list, because an id exists in one mode only."""
         other = Mode.SANDBOX if self.mode is Mode.LIVE else Mode.LIVE
         section = path.removeprefix(f"{ROOT}/{self.mode}/").partition("/")[0] if path.startswith(self.path("")) else ""
         return f"{ROOT}/{other}/{section or 'home'}"

@@ -1,4 +1,4 @@
-"""The studio's cookies. `__Host-`: sent over TLS only, to this host only, and no sister host can set them."""
+"""The studio's cookies. `__Host-`: sent over TLS only, to this host only, and not settable by other subdomains."""
 
 import base64
 from typing import Final
@@ -9,17 +9,17 @@ from starlette.responses import Response
 from gatepass.domain.staff import LIFETIME
 
 SESSION: Final = "__Host-gatepass"
-SAID: Final = "__Host-gatepass-said"
-LONGEST_SAID: Final = 500
+FLASH: Final = "__Host-gatepass-said"
+LONGEST_FLASH: Final = 500
 
 
-def keep_session(response: Response, token: str) -> None:
+def set_session(response: Response, token: str) -> None:
     response.set_cookie(
         SESSION, token, max_age=int(LIFETIME.total_seconds()), path="/", secure=True, httponly=True, samesite="lax"
     )
 
 
-def forget_session(response: Response) -> None:
+def clear_session(response: Response) -> None:
     response.delete_cookie(SESSION, path="/", secure=True, httponly=True, samesite="lax")
 
 
@@ -27,18 +27,18 @@ def session_of(request: Request) -> str | None:
     return request.cookies.get(SESSION)
 
 
-def say(response: Response, sentence: str) -> None:
-    """Something to show on the next page, once."""
-    text = base64.urlsafe_b64encode(sentence[:LONGEST_SAID].encode()).decode()
-    response.set_cookie(SAID, text, max_age=60, path="/", secure=True, httponly=True, samesite="lax")
+def set_flash(response: Response, sentence: str) -> None:
+    """A flash message: the next page shows it once."""
+    text = base64.urlsafe_b64encode(sentence[:LONGEST_FLASH].encode()).decode()
+    response.set_cookie(FLASH, text, max_age=60, path="/", secure=True, httponly=True, samesite="lax")
 
 
-def said(request: Request) -> str | None:
+def flash_of(request: Request) -> str | None:
     try:
-        return base64.urlsafe_b64decode(request.cookies.get(SAID, "")).decode()[:LONGEST_SAID] or None
+        return base64.urlsafe_b64decode(request.cookies.get(FLASH, "")).decode()[:LONGEST_FLASH] or None
     except ValueError:
         return None
 
 
-def forget_said(response: Response) -> None:
-    response.delete_cookie(SAID, path="/", secure=True, httponly=True, samesite="lax")
+def clear_flash(response: Response) -> None:
+    response.delete_cookie(FLASH, path="/", secure=True, httponly=True, samesite="lax")

@@ -1,4 +1,4 @@
-"""CSV for downloading: written page by page as it is read, and safe to open in a spreadsheet."""
+"""CSV downloads: streamed page by page, and safe to open in a spreadsheet."""
 
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -6,15 +6,17 @@ from typing import Final
 
 from starlette.responses import StreamingResponse
 
-from gatepass.base.csv_text import safe_line
+from gatepass.base.text import safe_line
 
 NOT_IN_A_FILE_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
-# Without it Excel takes UTF-8 for something else.
+# Without it Excel does not read the file as UTF-8.
 BYTE_ORDER_MARK: Final = "\ufeff"
 
 
-def csv_download(name: str, header: Sequence[str], pages: AsyncIterator[Iterable[Sequence[str]]]) -> StreamingResponse:
-    """A file of this name. `pages` are read one after another, and never held together."""
+def csv_download(
+    name: str, header: Sequence[str], pages: AsyncIterator[Iterable[Sequence[str | None]]]
+) -> StreamingResponse:
+    """A file of this name. Only one of the `pages` is in memory at a time."""
     file_name = NOT_IN_A_FILE_NAME.sub("-", name).strip("-")[:80] or "download"
 
     async def written() -> AsyncIterator[str]:
@@ -29,5 +31,5 @@ def csv_download(name: str, header: Sequence[str], pages: AsyncIterator[Iterable
     )
 
 
-def _lines(rows: Iterable[Sequence[str]]) -> str:
+def _lines(rows: Iterable[Sequence[str | None]]) -> str:
     return "".join(safe_line(row) for row in rows)

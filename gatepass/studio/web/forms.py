@@ -1,6 +1,6 @@
-"""Forms: what somebody typed, what it means, and what is wrong with it.
+"""Forms: the typed text, the model that it is read as, and the errors.
 
-A form that is refused is shown again with everything that was typed, and each complaint beside its field.
+A refused form is shown again with everything that was typed, and each error beside its field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,15 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.types import Message
 
-from gatepass.base.refusals import InvalidRequest, Refusal
+from gatepass.base.errors import InvalidRequest, Refusal
 from gatepass.base.text import is_storable
 
 M = TypeVar("M", bound=BaseModel)
 
 LARGEST_FORM: Final = 64 * 1024
 MOST_FIELDS: Final = 200
+# A Content-Type with its boundary. 64 KiB of semicolons would hold the event loop for 100 ms.
+LONGEST_TYPE: Final = 512
 
 
 class FormTooLarge(Refusal):
@@ -40,8 +42,14 @@ OptionalLine = Annotated[str, StringConstraints(strip_whitespace=True, max_lengt
 LongText = Annotated[str, StringConstraints(strip_whitespace=True, max_length=10_000), AfterValidator(_storable)]
 
 
+class Reason(BaseModel):
+    """The form of every action that asks why."""
+
+    reason: Line
+
+
 class Form:
-    """Fields by name. `errors` says what is wrong, by field; what belongs to no field is under ""."""
+    """Fields by name. `errors` is by field; an error of the whole form is under ""."""
 
     def __init__(self, fields: Mapping[str, Sequence[str]], files: Mapping[str, UploadFile] | None = None) -> None:
         self._fields = fields
@@ -50,11 +58,12 @@ class Form:
 
     @classmethod
     def of(cls, **values: Any) -> "Form":
-        """A form to begin with: lists are fields that may be there several times."""
+        """A form with values: a list is a field that occurs several times."""
         return cls({name: _as_texts(value) for name, value in values.items()})
 
     def value(self, name: str) -> str:
-        return next(iter(self._fields.get(name, ())), "")
+        """What was typed into this field: as in `read`, the first that is not blank."""
+        return next((text for text in self._fields.get(name, ()) if text.strip()), "")
 
     def values(self, name: str) -> Sequence[str]:
         return self._fields.get(name, ())
@@ -63,7 +72,7 @@ class Form:
         return self.errors.get(name)
 
     def read(self, kind: type[M]) -> M | None:
-        """The form as this model, or nothing, and then `errors` says why. Empty fields count as absent."""
+        """The form as this model. None if it is invalid; `errors` says why. Empty fields count as absent."""
         given: dict[str, Any] = {}
         for name, field in kind.model_fields.items():
             texts = [text for text in self._fields.get(name, ()) if text.strip()]
@@ -78,13 +87,15 @@ class Form:
             return None
 
     def refuse(self, refusal: InvalidRequest) -> None:
-        """Show what the domain said beside the field that it named."""
+        """Put a refusal of the domain beside the field that it names."""
         self.errors[refusal.param or ""] = str(refusal)
 
 
 async def received(request: Request, *, most: int = LARGEST_FORM) -> Form:
-    """The form of this request, of at most so many bytes."""
+    """The form of this request; FormTooLarge above `most` bytes."""
     if int(request.headers.get("content-length", "0") or "0") > most:
+        raise FormTooLarge
+    if len(request.headers.get("content-type", "")) > LONGEST_TYPE:
         raise FormTooLarge
     data = await Request(request.scope, _bounded(request, most)).form(max_files=1, max_fields=MOST_FIELDS)
     return _sorted(data)

@@ -1,15 +1,15 @@
-"""The menu: which sections there are, and who sees them."""
+"""The menu: the sections, and the permission that each needs."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import MAY, Permission, Role
-from gatepass.studio.drawing import ROOT
+from gatepass.studio.services.templates import ROOT
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MenuSection:
     name: str
     title: str
     icon: str
@@ -17,7 +17,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MenuEntry:
     title: str
     icon: str
     url: str
@@ -25,21 +25,21 @@ class Entry:
 
 
 SECTIONS: Final = (
-    Section("home", "Home", "house"),
-    Section("events", "Events", "calendar-days", Permission.EVENTS_READ),
-    Section("cards", "Cards", "id-card", Permission.TICKETS_READ),
-    Section("keys", "API keys", "key-round", Permission.KEYS_READ),
-    Section("requests", "Request log", "list", Permission.REQUESTS_READ),
-    Section("webhooks", "Webhooks", "webhook", Permission.WEBHOOKS_READ),
-    Section("audit", "Audit", "scroll-text", Permission.AUDIT_READ),
-    Section("team", "Team", "users", Permission.TEAM_READ),
-    Section("settings", "Settings", "settings", Permission.SETTINGS_READ),
+    MenuSection("home", "Home", "house"),
+    MenuSection("events", "Events", "calendar-days", Permission.EVENTS_READ),
+    MenuSection("cards", "Cards", "id-card", Permission.TICKETS_READ),
+    MenuSection("keys", "API keys", "key-round", Permission.KEYS_READ),
+    MenuSection("requests", "Request log", "list", Permission.REQUESTS_READ),
+    MenuSection("webhooks", "Webhooks", "webhook", Permission.WEBHOOKS_READ),
+    MenuSection("audit", "Audit log", "scroll-text", Permission.AUDIT_READ),
+    MenuSection("team", "Team", "users", Permission.TEAM_READ),
+    MenuSection("settings", "Settings", "settings", Permission.SETTINGS_READ),
 )
 
 
-def menu_of(role: Role, mode: Mode, path: str) -> list[Entry]:
+def menu_of(role: Role, mode: Mode, path: str) -> list[MenuEntry]:
     return [
-        Entry(one.title, one.icon, f"{ROOT}/{mode}/{one.name}", _is_current(path, mode, one.name))
+        MenuEntry(one.title, one.icon, f"{ROOT}/{mode}/{one.name}", _is_current(path, mode, one.name))
         for one in SECTIONS
         if one.needs is None or one.needs in MAY[role]
     ]

@@ -1,24 +1,28 @@
-"""A form with a file, read while it arrives: the fields that stand before the file first, then the file in pieces.
+"""A multipart form with a file, read while it arrives: the fields before the file, then the file in pieces.
 
-Starlette would keep the whole file before a handler sees its first byte.
+Starlette would store the whole file before a handler sees its first byte. Parsing is bounded: so many parts, and so
+many bytes in the fields.
 """
 
 from collections.abc import AsyncGenerator
 from typing import Final
 
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from gatepass.base.refusals import InvalidRequest
-from gatepass.studio.form import FormTooLarge
+from gatepass.base.errors import InvalidRequest
+from gatepass.studio.web.forms import LONGEST_TYPE, FormTooLarge
+from gatepass.studio.web.parser_thread import parse, pieces
 
-# All that is not the file.
+# Everything but the file.
 LARGEST_FIELDS: Final = 1024 * 1024
+# The page sends four.
+MOST_PARTS: Final = 20
 
 
 class Upload:
-    """`fields` holds what came before the file; `file_name` is empty if none was chosen."""
+    """`fields` are those before the file; `file_name` is empty if no file was chosen."""
 
     def __init__(self, request: Request, *, largest: int) -> None:
         self.fields: dict[str, str] = {}
@@ -30,48 +34,53 @@ class Upload:
         self._in_file = self._file_began = False
         self._header: dict[bytes, bytes] = {}
         self._header_name = self._header_value = b""
-        self._name, self._field, self._fields_size = "", b"", 0
-        self._parser = MultipartParser(_boundary(request), self._callbacks())  # pyright: ignore[reportArgumentType]
+        self._name, self._field = "", bytearray()
+        self._parts = self._fields_size = 0
+        self._parser = _parser(request, self._callbacks())
         if int(request.headers.get("content-length", "0") or "0") > largest + LARGEST_FIELDS:
             raise FormTooLarge(f"The file is larger than {largest // 2**20} MB. Split it into several.")
 
     async def begun(self) -> None:
-        """Read on until the file begins, or until the end if there is none."""
+        """Read until the file begins, or to the end if there is none."""
         while not self._file_began and await self._read():
             pass
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """The file's own bytes."""
-        while True:
-            for piece in self._taken():
-                yield piece
-            if not await self._read():
-                break
-        for piece in self._taken():
-            yield piece
+        """The content of the file."""
+        more = True
+        while more:
+            more = await self._read()
+            if self._arrived:
+                yield self._taken()
 
     async def drain(self) -> None:
-        """Take what is left and forget it: a browser shows our answer only when it has sent everything."""
-        async for _ in self.pieces():
+        """Read and discard the rest: a browser shows the response only after it has sent everything."""
+        while await self._received():
             pass
 
-    def _taken(self) -> list[bytes]:
-        taken, self._arrived = self._arrived, []
+    def _taken(self) -> bytes:
+        """In one piece: the parser may give it in pieces of a few bytes."""
+        taken, self._arrived = b"".join(self._arrived), []
         return taken
 
     async def _read(self) -> bool:
+        received = await self._received()
         try:
-            piece = await anext(self._stream, b"")
-            self._size += len(piece)
-            if self._size > self._largest + LARGEST_FIELDS:
-                raise FormTooLarge
-            if piece:
-                self._parser.write(piece)
-        except MultipartParseError:
+            for piece in pieces(received):
+                await parse(self._parser.write, piece)
+        except FormParserError:
             raise InvalidRequest("The form did not arrive whole. Send it again.") from None
+        return bool(received)
+
+    async def _received(self) -> bytes:
+        try:
+            received = await anext(self._stream, b"")
         except ClientDisconnect:
             raise InvalidRequest("The upload broke off.") from None
-        return bool(piece)
+        self._size += len(received)
+        if self._size > self._largest + LARGEST_FIELDS:
+            raise FormTooLarge
+        return received
 
     def _callbacks(self) -> dict[str, object]:
         return {
@@ -85,7 +94,10 @@ class Upload:
         }
 
     def _part_began(self) -> None:
-        self._header, self._field = {}, b""
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise FormTooLarge
+        self._header, self._field = {}, bytearray()
 
     def _on_header_name(self, data: bytes, start: int, end: int) -> None:
         self._header_name += data[start:end]
@@ -120,8 +132,11 @@ class Upload:
         self._in_file = False
 
 
-def _boundary(request: Request) -> bytes:
-    kind, options = parse_options_header(request.headers.get("content-type"))
+def _parser(request: Request, callbacks: dict[str, object]) -> MultipartParser:
+    kind, options = parse_options_header(request.headers.get("content-type", "")[:LONGEST_TYPE])
     if kind != b"multipart/form-data" or b"boundary" not in options:
         raise InvalidRequest("A file comes as multipart/form-data.")
-    return options[b"boundary"]
+    try:
+        return MultipartParser(options[b"boundary"], callbacks)  # pyright: ignore[reportArgumentType]
+    except FormParserError:
+        raise InvalidRequest("The boundary of the form is longer than 256 bytes.") from None

@@ -1,6 +1,5 @@
-"""Deliveries: what an endpoint was sent or is still to be sent; one of them with every attempt; sending it again."""
+"""Deliveries of an endpoint: the list, one delivery with every attempt, and sending it again."""
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,39 +13,40 @@ from gatepass.domain import webhooks
 from gatepass.domain.staff import Permission
 from gatepass.domain.webhooks import AttemptMade, Delivery, DeliveryStatus, Endpoint, MessageType
 from gatepass.domain.webhooks.schedule import DELAYS, PACE
-from gatepass.studio import webhook_words as words
-from gatepass.studio.entrance import may
-from gatepass.studio.form import Form
-from gatepass.studio.places import place_of, place_text
-from gatepass.studio.visit import Visit
-from gatepass.studio.webhook_pages import query, time_in
+from gatepass.studio.services.templates import indented_json
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import Context
+from gatepass.studio.web.forms import Form
+from gatepass.studio.web.paging import place_of, place_text
+from gatepass.studio.webhooks import text as words
+from gatepass.studio.webhooks.forms import query, time_in
 
 router = APIRouter(prefix="/webhooks/{endpoint_id}/deliveries")
 
-Reading = Annotated[Visit, may(Permission.WEBHOOKS_READ)]
+Reader = Annotated[Context, may(Permission.WEBHOOKS_READ)]
 Choice = TypeVar("Choice", bound=StrEnum)
 
 PAGE: Final = 50
-# Seconds after which a page about what is pending looks again.
+# Limits, in seconds, of the time after which the page of a pending delivery polls again.
 SOONEST: Final = 2
 LATEST: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptShown:
-    """An attempt with its request as it was sent and what to make of its answer."""
+    """An attempt with the headers of its request and an explanation of its outcome."""
 
     made: AttemptMade
     headers: dict[str, str]
     succeeded: bool
     outcome: str
-    explanation: words.Explanation | None
+    explanation: words.FailureHelp | None
     timing: "Timing"
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Parts of an attempt's time, in a hundred steps: where each begins and how wide it is."""
+    """Parts of an attempt's time: name, begin and width in percent, milliseconds."""
 
     parts: list[tuple[str, float, float, float]]
 
@@ -54,7 +54,7 @@ class Timing:
 @router.get("")
 async def listing(
     endpoint_id: UUID,
-    visit: Reading,
+    context: Reader,
     status: str = "",
     type: str = "",
     since: str = "",
@@ -67,11 +67,11 @@ async def listing(
         time_in(since),
         time_in(until),
     )
-    async with visit.db.reading() as tx:
-        endpoint = await webhooks.find_endpoint(tx, visit.organization_id, visit.mode, endpoint_id)
+    async with context.db.autocommit() as tx:
+        endpoint = await webhooks.find_endpoint(tx, context.organization_id, context.mode, endpoint_id)
         found, place = await webhooks.deliveries_of(
             tx,
-            visit.organization_id,
+            context.organization_id,
             endpoint,
             status=wanted,
             type=kind,
@@ -81,8 +81,8 @@ async def listing(
             limit=PAGE,
         )
     filters = {"status": wanted, "type": kind, "since": since if begin else "", "until": until if end else ""}
-    here = visit.path(f"webhooks/{endpoint_id}/deliveries")
-    return visit.page(
+    here = context.path(f"webhooks/{endpoint_id}/deliveries")
+    return context.page(
         "webhooks/deliveries.html",
         endpoint=endpoint,
         deliveries=found,
@@ -97,23 +97,24 @@ async def listing(
 
 
 @router.get("/{delivery_id}")
-async def one(endpoint_id: UUID, delivery_id: UUID, visit: Reading) -> Response:
-    async with visit.db.reading() as tx:
-        endpoint = await webhooks.find_endpoint(tx, visit.organization_id, visit.mode, endpoint_id)
-        delivery = await webhooks.find_delivery(tx, visit.organization_id, endpoint, delivery_id)
-        attempts = await webhooks.attempts_of(tx, visit.organization_id, delivery)
-        body = await webhooks.body_of(tx, visit.organization_id, endpoint, delivery)
-    return visit.page(
+async def one(endpoint_id: UUID, delivery_id: UUID, context: Reader) -> Response:
+    async with context.db.autocommit() as tx:
+        endpoint = await webhooks.find_endpoint(tx, context.organization_id, context.mode, endpoint_id)
+        delivery = await webhooks.find_delivery(tx, context.organization_id, endpoint, delivery_id)
+        attempts = await webhooks.attempts_of(tx, context.organization_id, delivery)
+        body = await webhooks.body_of(tx, context.organization_id, endpoint, delivery)
+    raw = None if body is None else body.decode(errors="replace")
+    return context.page(
         "webhooks/delivery.html",
         endpoint=endpoint,
         delivery=delivery,
         state=delivery.status(endpoint),
         event_id=webhooks.written_id(delivery.event_id),
         attempts=[_shown(delivery, attempt) for attempt in reversed(attempts)],
-        raw=None if body is None else body.decode(errors="replace"),
-        pretty=_pretty(body),
+        raw=raw,
+        pretty=None if raw is None else indented_json(raw),
         ahead=_ahead(endpoint, delivery),
-        again_in=_again_in(delivery, visit.at),
+        again_in=_again_in(delivery, context.at),
         planned=len(DELAYS) + 1,
         words=words,
     )
@@ -121,18 +122,18 @@ async def one(endpoint_id: UUID, delivery_id: UUID, visit: Reading) -> Response:
 
 @router.post("/{delivery_id}/resend")
 async def resend(
-    endpoint_id: UUID, delivery_id: UUID, visit: Annotated[Visit, may(Permission.WEBHOOKS_WRITE)]
+    endpoint_id: UUID, delivery_id: UUID, context: Annotated[Context, may(Permission.WEBHOOKS_WRITE)]
 ) -> Response:
-    async with visit.transaction() as tx:
+    async with context.transaction() as tx:
         replay = await webhooks.replay_one(
-            tx, visit.organization_id, visit.mode, endpoint_id, delivery_id, by=visit.by, at=visit.at
+            tx, context.organization_id, context.mode, endpoint_id, delivery_id, by=context.by, at=context.at
         )
     again = webhooks.resent_id(delivery_id, replay.id)
-    return visit.go(f"webhooks/{endpoint_id}/deliveries/{again}", "On its way again, with the same id and body.")
+    return context.go(f"webhooks/{endpoint_id}/deliveries/{again}", "On its way again, with the same id and body.")
 
 
 def _one_of(kind: type[Choice], text: str) -> Choice | None:
-    """A filter that is none of ours filters nothing."""
+    """None, so no filter, for an unknown value."""
     return kind(text) if text in set(kind) else None
 
 
@@ -159,24 +160,14 @@ def _timing(attempt: AttemptMade) -> Timing:
     return Timing(parts)
 
 
-def _pretty(body: bytes | None) -> str | None:
-    """The body for people; what is signed is the raw one."""
-    if body is None:
-        return None
-    try:
-        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    except ValueError:
-        return body.decode(errors="replace")
-
-
 def _again_in(delivery: Delivery, at: datetime) -> int:
-    """In how many seconds the page should look again: just after the next attempt is due."""
+    """Seconds until the page polls again: just after the next attempt is due."""
     left = 0.0 if delivery.next_at is None else (delivery.next_at - at).total_seconds()
     return int(min(max(left + 1, SOONEST), LATEST))
 
 
 def _ahead(endpoint: Endpoint, delivery: Delivery) -> list[float]:
-    """The waits that are still planned, in seconds, after the next attempt."""
+    """The planned delays after the next attempt, in seconds."""
     if delivery.next_at is None or endpoint.is_paused:
         return []
     return [seconds / PACE[endpoint.mode] for seconds in DELAYS[delivery.attempts :]]

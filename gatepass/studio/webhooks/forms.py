@@ -1,4 +1,4 @@
-"""What the pages on webhooks share: ids in forms, links, and times that people type."""
+"""Shared by the pages on webhooks: ids in forms, query strings, and times in fields."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -20,13 +20,13 @@ def id_in(text: str) -> UUID:
 
 
 def query(**values: object) -> str:
-    """For a link; what is not given is left out."""
+    """A query string, without empty values."""
     given = {name: str(value) for name, value in values.items() if value}
     return f"?{urlencode(given)}" if given else ""
 
 
 def time_in(text: str) -> datetime | None:
-    """A time as a browser's field writes it, in UTC."""
+    """The UTC time in a browser's field; None if it is not one."""
     if len(text) > LONGEST_TIME:
         return None
     try:
@@ -36,5 +36,5 @@ def time_in(text: str) -> datetime | None:
 
 
 def time_text(at: datetime) -> str:
-    """As a browser's field wants it."""
+    """The value for a browser's field."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M")

@@ -1,4 +1,4 @@
-"""For developers: what each type of message looks like, and a place to try a signature. Nothing here is kept."""
+"""For developers: examples and schemas of the message types, and a form to verify a signature. Nothing is stored."""
 
 import json
 from typing import Annotated, Any, Final
@@ -12,23 +12,23 @@ from gatepass.domain.message_catalogue import AN_ID, MESSAGES, MessageKind, exam
 from gatepass.domain.staff import Permission
 from gatepass.domain.webhooks import signature
 from gatepass.domain.webhooks.signature import Secrets
-from gatepass.domain.webhooks.verifying import Verifying, read_headers, verify
-from gatepass.studio.entrance import may
-from gatepass.studio.form import Form
-from gatepass.studio.visit import Visit
+from gatepass.domain.webhooks.verification import SignatureCheck, read_headers, verify
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import Context
+from gatepass.studio.web.forms import Form
 
 router = APIRouter(prefix="/webhooks")
 
-Reading = Annotated[Visit, may(Permission.WEBHOOKS_READ)]
+Reader = Annotated[Context, may(Permission.WEBHOOKS_READ)]
 
-# Everybody knows it: it signs the example.
+# Public: it signs the example.
 EXAMPLE_SECRET: Final = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazNlbXBsZSE="  # noqa: S105
 FORMATS: Final[dict[str, str]] = {"uuid": "UUID", "date-time": "time"}
 LARGEST: Final = 256 * 1024
 
 
-class Pasted(BaseModel):
-    """Not stripped: a blank too many is one of the things that go wrong."""
+class PastedMessage(BaseModel):
+    """Not stripped: a space too many is one of the possible errors."""
 
     secret: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     headers: Annotated[str, StringConstraints(min_length=1, max_length=16_000)]
@@ -36,29 +36,29 @@ class Pasted(BaseModel):
 
 
 @router.get("/types")
-async def types(visit: Reading) -> Response:
+async def types(context: Reader) -> Response:
     kinds = [(kind, _written(example_of(kind)), _written(schema_of(kind))) for kind in MESSAGES]
-    return visit.page("webhooks/types.html", kinds=kinds, spoken=_spoken)
+    return context.page("webhooks/types.html", kinds=kinds, spoken=_spoken)
 
 
 @router.get("/playground")
-async def playground(visit: Reading, example: str = "") -> Response:
-    form = _example(visit, MESSAGES[0]) if example else Form.of()
-    return visit.page("webhooks/playground.html", form=form, found=None, shows_secret=bool(example))
+async def playground(context: Reader, example: str = "") -> Response:
+    form = _example(context, MESSAGES[0]) if example else Form.of()
+    return context.page("webhooks/playground.html", form=form, found=None, shows_secret=bool(example))
 
 
 @router.post("/playground")
-async def try_it(visit: Reading) -> Response:
-    form = await visit.form(most=LARGEST)
-    pasted = form.read(Pasted)
-    found: list[Verifying] | None = None
+async def try_it(context: Reader) -> Response:
+    form = await context.form(most=LARGEST)
+    pasted = form.read(PastedMessage)
+    found: list[SignatureCheck] | None = None
     if pasted is not None:
-        # A browser writes every line break of a form as two characters.
+        # A browser sends every line break of a form as CR LF.
         body = pasted.body.replace("\r\n", "\n").encode(errors="replace")
         secret = pasted.secret.encode(errors="replace").decode()
-        found = verify(secret, read_headers(pasted.headers), body, at=visit.at)
+        found = verify(secret, read_headers(pasted.headers), body, at=context.at)
     is_example = form.value("secret") == EXAMPLE_SECRET
-    return visit.page(
+    return context.page(
         "webhooks/playground.html",
         form=form,
         found=found,
@@ -67,13 +67,13 @@ async def try_it(visit: Reading) -> Response:
     )
 
 
-def _example(visit: Visit, kind: MessageKind) -> Form:
-    """A message that is genuine for the next five minutes."""
+def _example(context: Context, kind: MessageKind) -> Form:
+    """A message whose signature is valid for the next five minutes."""
     body = json.dumps(example_of(kind), separators=(",", ":")).encode()
     id = UUID(AN_ID)
     headers = signature.headers(
         Secrets(EXAMPLE_SECRET), body, event_id=id, type=kind.type, delivery_id=id, attempt=1, replayed=False,
-        at=visit.at,
+        at=context.at,
     )  # fmt: skip
     lines = "\n".join(f"{name}: {value}" for name, value in headers.items())
     return Form.of(secret=EXAMPLE_SECRET, headers=lines, body=body.decode())

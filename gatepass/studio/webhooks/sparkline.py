@@ -1,4 +1,4 @@
-"""A day in small bars: for each hour what got through, and what failed on top of it. Pure; the template draws them."""
+"""Twenty-four hours as small bars: delivered attempts, and failed ones on top. Pure; the template draws them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Final
 
 from gatepass.domain.webhooks.health import Hour
 
-# In the units of the drawing. A bar that has anything in it can be seen.
+# In units of the SVG. LEAST makes a bar with a single attempt visible.
 STEP: Final = 5
 BAR: Final = 4
 HEIGHT: Final = 32
@@ -15,7 +15,7 @@ LEAST: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A rectangle of a bar; `kind` is its class."""
+    """A rectangle of a bar; `kind` is its CSS class."""
 
     kind: str
     x: int
@@ -51,7 +51,7 @@ def _bar(x: int, hour: Hour, most: int) -> list[Part]:
 
 
 def _sentence(hours: Sequence[Hour]) -> str:
-    """What the picture says, for who does not see it."""
+    """The same in words, for screen readers."""
     delivered = sum(hour.delivered for hour in hours)
     failed = sum(hour.failed_attempts for hour in hours)
     if delivered + failed == 0:

@@ -1,20 +1,20 @@
-"""What the pages on webhooks say in words: about types, errors, answers and pauses, and what to do about each."""
+"""Texts of the pages on webhooks: message types, errors, statuses, pauses, and a fix for each failure."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from gatepass.domain.webhooks import MessageType, PausedReason
-from gatepass.domain.webhooks.attempt import AttemptError
 from gatepass.domain.webhooks.deliveries import AttemptMade
-from gatepass.domain.webhooks.preflight import Step
+from gatepass.domain.webhooks.preflight import PreflightStep
+from gatepass.domain.webhooks.queue import AttemptError
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
-    """What happened, and how to mend it."""
+class FailureHelp:
+    """The failure in words, and its fix."""
 
     what: str
-    mend: str
+    fix: str
 
 
 TYPES: Final[dict[MessageType, str]] = {
@@ -31,56 +31,56 @@ PAUSED: Final[dict[str, str]] = {
     PausedReason.FAILING: "Nothing got through for 72 hours.",
 }
 
-STEPS: Final[dict[Step, str]] = {
-    Step.URL: "URL",
-    Step.NAME: "DNS",
-    Step.CONNECTION: "Connection",
-    Step.TLS: "TLS",
+STEPS: Final[dict[PreflightStep, str]] = {
+    PreflightStep.URL: "URL",
+    PreflightStep.NAME: "DNS",
+    PreflightStep.CONNECTION: "Connection",
+    PreflightStep.TLS: "TLS",
 }
 
-ERRORS: Final[dict[str, Explanation]] = {
-    AttemptError.TIMEOUT: Explanation(
+ERRORS: Final[dict[str, FailureHelp]] = {
+    AttemptError.TIMEOUT: FailureHelp(
         "No whole answer within 15 seconds.", "Put the message away, answer with 2xx, and work on it afterwards."
     ),
-    AttemptError.DNS_FAILED: Explanation(
+    AttemptError.DNS_FAILED: FailureHelp(
         "The name in the URL could not be found.", "Check the name, and its records with your DNS provider."
     ),
-    AttemptError.ADDRESS_NOT_ALLOWED: Explanation(
+    AttemptError.ADDRESS_NOT_ALLOWED: FailureHelp(
         "The name leads to an address that is not public.", "Give the receiver a public address; we send to no other."
     ),
-    AttemptError.CONNECT_FAILED: Explanation(
+    AttemptError.CONNECT_FAILED: FailureHelp(
         "The connection was refused.", "Check that the receiver runs, and that its firewall lets us in."
     ),
-    AttemptError.TLS_FAILED: Explanation(
+    AttemptError.TLS_FAILED: FailureHelp(
         "The certificate could not be verified.", "Renew it, send the whole chain, and use TLS 1.2 or newer."
     ),
-    AttemptError.CONNECTION_LOST: Explanation(
+    AttemptError.CONNECTION_LOST: FailureHelp(
         "The connection broke off before the answer was whole.", "Look for crashes or limits in your proxy and server."
     ),
-    AttemptError.BAD_ANSWER: Explanation(
+    AttemptError.BAD_ANSWER: FailureHelp(
         "The answer was not HTTP/1.1 as we take it.", "Answer with a plain status and few, short headers."
     ),
-    AttemptError.INTERNAL: Explanation("A fault of ours.", "Nothing for you to do. We try again."),
-    "expired": Explanation("The body is no longer kept.", "Messages are kept for 30 days. Nothing is left to send."),
-    "secret_locked": Explanation(
+    AttemptError.INTERNAL: FailureHelp("A fault of ours.", "Nothing for you to do. We try again."),
+    "expired": FailureHelp("The body is no longer kept.", "Messages are kept for 30 days. Nothing is left to send."),
+    "secret_locked": FailureHelp(
         "We could not open the secret of this endpoint.", "A fault of ours. Rotate the secret if it stays."
     ),
 }
 
-REDIRECT: Final = Explanation("It redirected.", "We follow no redirects. Save the URL that it leads to.")
-UNSIGNED: Final = Explanation(
+REDIRECT: Final = FailureHelp("It redirected.", "We follow no redirects. Save the URL that it leads to.")
+UNSIGNED: Final = FailureHelp(
     "It refused the message.", "If it checks signatures, try the message in the signature playground."
 )
-NOT_THERE: Final = Explanation("There is nothing at this path.", "Check the path of the URL.")
-GONE: Final = Explanation("It said 410 Gone, so the endpoint was paused.", "Resume it once the receiver is back.")
-TOO_MANY: Final = Explanation(
+NOT_THERE: Final = FailureHelp("There is nothing at this path.", "Check the path of the URL.")
+GONE: Final = FailureHelp("It said 410 Gone, so the endpoint was paused.", "Resume it once the receiver is back.")
+TOO_MANY: Final = FailureHelp(
     "It asked for fewer messages.", "We wait as long as its Retry-After says, 12 hours at most."
 )
-BUSY: Final = Explanation("The receiver is not available.", "We try again, later if it sends a Retry-After.")
-REFUSED: Final = Explanation("It refused the message.", "Answer with 2xx once you have the message.")
-BROKEN: Final = Explanation("The receiver failed.", "Look into its log at this time.")
+BUSY: Final = FailureHelp("The receiver is not available.", "We try again, later if it sends a Retry-After.")
+REFUSED: Final = FailureHelp("It refused the message.", "Answer with 2xx once you have the message.")
+BROKEN: Final = FailureHelp("The receiver failed.", "Look into its log at this time.")
 
-STATUSES: Final[dict[int, Explanation]] = {
+STATUSES: Final[dict[int, FailureHelp]] = {
     400: UNSIGNED,
     401: UNSIGNED,
     403: UNSIGNED,
@@ -92,7 +92,7 @@ STATUSES: Final[dict[int, Explanation]] = {
 }
 
 
-def explain(status: int | None, error: str | None) -> Explanation | None:
+def explain(status: int | None, error: str | None) -> FailureHelp | None:
     """Why an attempt failed; None if it did not."""
     if error is not None:
         return ERRORS.get(error, ERRORS[AttemptError.INTERNAL])
@@ -108,7 +108,7 @@ def succeeded(attempt: AttemptMade) -> bool:
 
 
 def outcome(status: int | None, error: str | None) -> str:
-    """In one word or number: the status, or what went wrong before there was one."""
+    """The status, or the error if there was no response."""
     if error is not None:
         return error.replace("_", " ")
     return "" if status is None else str(status)

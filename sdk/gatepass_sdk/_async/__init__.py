@@ -1,1 +1,1 @@
-"""The client, written once: `_sync` is made of this folder by `make sdk-sync`, word for word."""
+"""The client. It is written once: `make sdk-sync` generates `_sync` from this folder."""

@@ -1,4 +1,4 @@
-"""Cards: what a token is worth, online and offline."""
+"""Cards: tokens verified online, and the keys to verify them offline."""
 
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,11 @@ class AsyncCards:
         self._exchange = exchange
 
     async def verify(self, token: str) -> CardVerification:
-        """Whether a card token is good. No ticket is activated."""
+        """Verify a card token. No ticket is activated."""
         return await self._exchange.ask(Call("GET", "/card/verify", whole_as(CardVerification), query={"token": token}))
 
     async def keys(self) -> CardKeys:
-        """The organization's public keys: keep them, and tokens can be verified without a network."""
+        """The organization's public keys. With them, tokens can be verified without a network."""
         return await self._exchange.ask(Call("GET", "/card/keys", self._card_keys))
 
     def _card_keys(self, answer: Answer) -> CardKeys:

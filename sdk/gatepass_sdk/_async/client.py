@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class AsyncGatepass:
-    """Gatepass for one API key. Make one and keep it: it keeps its connections.
+    """Gatepass for one API key. Make one client and reuse it: it keeps its connections open.
 
-    `deadline` and `scan_deadline` are seconds that a call and a scan may take in all, with every retry. Bring an
-    `http_client` of your own for proxies, certificates or tests; you close it then.
+    `deadline` and `scan_deadline` are the seconds that a call and a scan may take in all, with every retry. Pass an
+    `http_client` of your own for proxies, certificates or tests; then you close it yourself. `allow_http` lets the key
+    be sent in plain text to other machines: only where something else encrypts, such as a service mesh.
     """
 
     def __init__(
@@ -29,17 +30,18 @@ class AsyncGatepass:
         api_key: str | None = None,
         *,
         base_url: str | None = None,
+        allow_http: bool = False,
         deadline: float | None = None,
         scan_deadline: float | None = None,
         max_retries: int | None = None,
         http_client: "httpx2.AsyncClient | None" = None,
     ) -> None:
-        # httpx2 comes with it, which takes longer to import than all the rest: whoever makes no client goes without.
+        # It imports httpx2, which takes longer than all the rest: programs that make no client do not need it.
         from gatepass_sdk._async.exchange import AsyncExchange  # noqa: PLC0415
 
-        exchange = AsyncExchange.over(http_client, Settings.of(api_key, base_url))
+        exchange = AsyncExchange.create(http_client, Settings.of(api_key, base_url, allow_http=allow_http))
         self._owns_http = http_client is None
-        self._use(exchange.but(deadline=deadline, scan_deadline=scan_deadline, max_retries=max_retries))
+        self._use(exchange.with_policy(deadline=deadline, scan_deadline=scan_deadline, max_retries=max_retries))
 
     def _use(self, exchange: "AsyncExchange") -> None:
         self._exchange = exchange
@@ -58,15 +60,15 @@ class AsyncGatepass:
     def with_options(
         self, *, deadline: float | None = None, scan_deadline: float | None = None, max_retries: int | None = None
     ) -> Self:
-        """The same client, over the same connections, with other patience."""
+        """The same client over the same connections, with other deadlines and retries."""
         changed = object.__new__(type(self))
         changed._owns_http = False
         exchange = self._exchange
-        changed._use(exchange.but(deadline=deadline, scan_deadline=scan_deadline, max_retries=max_retries))
+        changed._use(exchange.with_policy(deadline=deadline, scan_deadline=scan_deadline, max_retries=max_retries))
         return changed
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if self._owns_http:
             await self._exchange.http.aclose()
 

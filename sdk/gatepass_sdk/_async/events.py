@@ -3,10 +3,10 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gatepass_sdk._arguments import segment
 from gatepass_sdk._async.pages import AsyncPages
 from gatepass_sdk._call import Call, data_as
-from gatepass_sdk._paths import segment
-from gatepass_sdk._reading import read
+from gatepass_sdk._decode import read
 from gatepass_sdk.models import Event
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class AsyncEvents:
         self._exchange = exchange
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> AsyncPages[Event]:
-        """Published events, by their start. `limit` is the size of a page, at most 100."""
+        """Published events, in the order of their start. `limit` is the size of a page, at most 100."""
         query = {"limit": limit, "cursor": cursor}
         return AsyncPages(self._exchange, "/events", partial(read, Event), query)
 

@@ -1,4 +1,4 @@
-"""A call is made, and made again while that can help and there is time."""
+"""The exchange: it sends a call, and retries it while that can help and there is time."""
 
 import json
 import random
@@ -8,53 +8,53 @@ from typing import Self, TypeVar
 import httpx2
 
 from gatepass_sdk._call import Call
-from gatepass_sdk._reading import Unreadable
-from gatepass_sdk._retrying import Patience, Tries
-from gatepass_sdk._sending import async_send, async_sleep
+from gatepass_sdk._decode import Unreadable
+from gatepass_sdk._retry import RetryPolicy, Tries
 from gatepass_sdk._settings import Settings
+from gatepass_sdk._transport import DIRECT, async_send, async_sleep
 
 T = TypeVar("T")
 
 
 class AsyncExchange:
-    """What every resource asks through."""
+    """Sends the calls of all resources."""
 
-    def __init__(self, http: httpx2.AsyncClient, settings: Settings, patience: Patience) -> None:
+    def __init__(self, http: httpx2.AsyncClient, settings: Settings, policy: RetryPolicy) -> None:
         self.http = http
         self.settings = settings
-        self.patience = patience
+        self.policy = policy
 
     @classmethod
-    def over(cls, http: httpx2.AsyncClient | None, settings: Settings) -> Self:
-        """Over these connections, or over new ones."""
-        return cls(http or httpx2.AsyncClient(), settings, Patience())
+    def create(cls, http: httpx2.AsyncClient | None, settings: Settings) -> Self:
+        """With these connections, or with new ones."""
+        return cls(http or httpx2.AsyncClient(mounts=DIRECT), settings, RetryPolicy())
 
-    def but(self, **changes: float | None) -> Self:
-        """The same, with other patience."""
-        return type(self)(self.http, self.settings, self.patience.but(**changes))
+    def with_policy(self, **changes: float | None) -> Self:
+        """The same exchange with another retry policy."""
+        return type(self)(self.http, self.settings, self.policy.with_changes(**changes))
 
     async def ask(self, call: Call[T]) -> T:
         """The answer to a call, or the error that says why there is none."""
-        tries = Tries(call, self.patience, clock=time.monotonic, chance=random.random)
+        tries = Tries(call, self.policy, clock=time.monotonic, jitter=random.random)
         while True:
             try:
                 answer = await async_send(self.http, self._request(call), tries.time_for_this_try)
             except httpx2.TransportError as failure:
                 wait = tries.after_failure(failure)
             else:
-                if not answer.is_ours:
-                    wait = tries.after_stranger(answer)
+                if not answer.is_from_service:
+                    wait = tries.after_foreign_answer(answer)
                 elif answer.status >= 300:
                     wait = tries.after_refusal(answer)
                 else:
                     try:
                         return call.read(answer)
                     except Unreadable:
-                        wait = tries.after_stranger(answer)
+                        wait = tries.after_foreign_answer(answer)
             await self.pause(wait)
 
     async def pause(self, seconds: float) -> None:
-        """Between two tries."""
+        """Wait between two tries."""
         await async_sleep(seconds)
 
     def _request(self, call: Call[T]) -> httpx2.Request:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gatepass_sdk._call import Answer, Call
-from gatepass_sdk._reading import Unreadable
+from gatepass_sdk._decode import Unreadable
 
 if TYPE_CHECKING:
     from gatepass_sdk._async.exchange import AsyncExchange
@@ -23,7 +23,7 @@ class AsyncPage(Generic[T]):
 
 
 class AsyncPages(Generic[T]):
-    """Go through it, and every item of every page comes by; a page is fetched when it is needed."""
+    """Iterate over it for every item of every page. A page is fetched when it is needed."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class AsyncPages(Generic[T]):
                 yield item
 
     async def pages(self) -> AsyncIterator[AsyncPage[T]]:
-        """Page by page, for whoever keeps `next_cursor`."""
+        """Page by page, for programs that store `next_cursor`."""
         query = self._query
         while True:
             page = await self._exchange.ask(Call("GET", self._path, self._page, query=query))

@@ -1,4 +1,4 @@
-"""Scans: a card is shown at a gate, and its ticket is used up."""
+"""Scans: a card is shown at a gate, and its ticket is activated."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from gatepass_sdk._call import Answer, Call
-from gatepass_sdk._reading import read
+from gatepass_sdk._decode import read
 from gatepass_sdk._scan import scan_body
 from gatepass_sdk.models import ScanResult
 
@@ -29,10 +29,10 @@ class AsyncScans:
         occurred_at: datetime | None = None,
         idempotency_key: str | None = None,
     ) -> ScanResult:
-        """Activate the ticket of this card for this event: by its number, typed in, or by its token, scanned.
+        """Activate the ticket of this card for this event, by the typed card number or the scanned token.
 
-        The key is made once and goes with every try, so a lost answer never uses up a ticket twice. Pass the
-        `idempotency_key` of an error to ask again about that very scan.
+        The key is made once and sent with every try, so a lost answer never activates a ticket twice. Pass the
+        `idempotency_key` of an error to repeat that scan.
         """
         key = idempotency_key or str(uuid4())
         body = scan_body(event_id, card_number, token, scanner_id, gate, occurred_at)

@@ -1,14 +1,14 @@
-"""Webhook endpoints: where messages go, what was sent there, and sending it again."""
+"""Webhook endpoints, their deliveries, and replays."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gatepass_sdk._arguments import format_time, segment, without_none
 from gatepass_sdk._async.pages import AsyncPages
 from gatepass_sdk._call import Call, data_as, nothing
-from gatepass_sdk._paths import given, segment, written
-from gatepass_sdk._reading import read
+from gatepass_sdk._decode import read
 from gatepass_sdk.models import Delivery, DeliveryDetail, Replay, ReplayCount, WebhookEndpoint
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class AsyncWebhookEndpoints:
-    """The key needs the scope `webhooks:read` to look, and `admin` to change."""
+    """The key needs the scope `webhooks:read` to read, and `admin` to change."""
 
     def __init__(self, exchange: "AsyncExchange") -> None:
         self._exchange = exchange
 
     async def create(self, *, url: str, types: Sequence[str], description: str | None = None) -> WebhookEndpoint:
-        """A new endpoint, in the mode of the key. Its `secret` is in this answer and nowhere else: keep it."""
-        body = given(url=url, types=list(types), description=description)
+        """Create an endpoint in the mode of the key. Only this answer has its `secret`: store it."""
+        body = without_none(url=url, types=list(types), description=description)
         return await self._exchange.ask(
             Call("POST", "/webhooks", data_as(WebhookEndpoint), body=body, repeatable=False)
         )
@@ -45,19 +45,21 @@ class AsyncWebhookEndpoints:
         description: str | None = None,
         status: str | None = None,
     ) -> WebhookEndpoint:
-        """Change what is given. `status="paused"` holds messages back, `status="active"` lets them go."""
-        body = given(url=url, types=None if types is None else list(types), description=description, status=status)
+        """Change the given fields. `status="paused"` holds messages back, `status="active"` releases them."""
+        body = without_none(
+            url=url, types=None if types is None else list(types), description=description, status=status
+        )
         return await self._exchange.ask(Call("PATCH", _path(endpoint_id), data_as(WebhookEndpoint), body=body))
 
     async def delete(self, endpoint_id: str) -> None:
         await self._exchange.ask(Call("DELETE", _path(endpoint_id), nothing, repeatable=False))
 
     async def test(self, endpoint_id: str) -> Delivery:
-        """Send a `webhook.ping` there."""
+        """Send a `webhook.ping` to this endpoint."""
         return await self._exchange.ask(Call("POST", _path(endpoint_id, "test"), data_as(Delivery), repeatable=False))
 
     async def rotate_secret(self, endpoint_id: str, *, switch: bool = False) -> WebhookEndpoint:
-        """A new secret beside the old one; `switch=True` makes it the one that signs `x-svc-signature`."""
+        """Issue a new secret beside the old one. With `switch=True` the new one signs `x-svc-signature` from now on."""
         call = Call(
             "POST",
             _path(endpoint_id, "rotate-secret"),
@@ -76,12 +78,12 @@ class AsyncWebhookEndpoints:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> AsyncPages[Delivery]:
-        """What was sent there, newest first."""
+        """Deliveries to this endpoint, newest first."""
         query = {"status": status, "type": type, "limit": limit, "cursor": cursor}
         return AsyncPages(self._exchange, _path(endpoint_id, "deliveries"), partial(read, Delivery), query)
 
     async def delivery(self, endpoint_id: str, delivery_id: str) -> DeliveryDetail:
-        """One delivery with every attempt at it."""
+        """One delivery with all its attempts."""
         path = _path(endpoint_id, "deliveries", delivery_id)
         return await self._exchange.ask(Call("GET", path, data_as(DeliveryDetail)))
 
@@ -95,7 +97,7 @@ class AsyncWebhookEndpoints:
         statuses: Sequence[str] | None = None,
         delivery_id: str | None = None,
     ) -> Replay:
-        """Send again what was sent in this time, or this one delivery."""
+        """Send the deliveries of this time span again, or this one delivery."""
         body = _selection(since, until, types, statuses, delivery_id)
         return await self._exchange.ask(
             Call("POST", _path(endpoint_id, "replay"), data_as(Replay), body=body, repeatable=False)
@@ -110,13 +112,13 @@ class AsyncWebhookEndpoints:
         types: Sequence[str] | None = None,
         statuses: Sequence[str] | None = None,
     ) -> int:
-        """How many a replay would send."""
+        """The number of deliveries that a replay would send."""
         body = {**_selection(since, until, types, statuses, None), "dry_run": True}
         count = await self._exchange.ask(Call("POST", _path(endpoint_id, "replay"), data_as(ReplayCount), body=body))
         return count.total
 
     def replays(self, endpoint_id: str, *, limit: int | None = None, cursor: str | None = None) -> AsyncPages[Replay]:
-        """Replays that were asked for, newest first."""
+        """Replays of this endpoint, newest first."""
         query = {"limit": limit, "cursor": cursor}
         return AsyncPages(self._exchange, _path(endpoint_id, "replay"), partial(read, Replay), query)
 
@@ -132,9 +134,9 @@ def _selection(
     statuses: Sequence[str] | None,
     delivery_id: str | None,
 ) -> dict[str, object]:
-    return given(
-        since=written(since),
-        until=written(until),
+    return without_none(
+        since=format_time(since),
+        until=format_time(until),
         types=None if types is None else list(types),
         statuses=None if statuses is None else list(statuses),
         delivery_id=delivery_id,

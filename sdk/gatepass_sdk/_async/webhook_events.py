@@ -1,4 +1,4 @@
-"""The feed: messages for whoever would rather ask than be told."""
+"""The feed: the same messages as by webhook, to be polled."""
 
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,6 @@ class AsyncWebhookEvents:
         self._exchange = exchange
 
     def list(self, *, after: str | None = None, limit: int | None = None) -> AsyncPages[WebhookEvent]:
-        """What has happened, oldest first, up to now. Keep a page's `next_cursor`, and go on with `after=` later."""
+        """Messages up to now, oldest first. Store a page's `next_cursor`, and continue with `after=` later."""
         query = {"after": after, "limit": limit}
         return AsyncPages(self._exchange, "/webhook-events", event_of, query, cursor_name="after")

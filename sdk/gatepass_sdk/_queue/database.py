@@ -1,6 +1,6 @@
-"""Opening the SQLite file of a queue, changing it, and being alone with it.
+"""The SQLite file of a queue: its connection, its transactions, and a lock that one process at a time holds.
 
-A change is a transaction, and it is on the disk when it returns.
+A transaction is on the disk when it returns.
 """
 
 import os
@@ -17,7 +17,7 @@ from gatepass_sdk.errors import QueueError, QueueInUse
 VERSION: Final = 1
 # "gate": another program's SQLite file is not taken for a queue.
 APPLICATION: Final = 0x67617465
-# Others hold the file for milliseconds, unless their `on_verdict` is slow.
+# Other processes hold the file for milliseconds, unless their `on_verdict` is slow.
 BUSY_SECONDS: Final = 30.0
 
 
@@ -26,9 +26,9 @@ class QueueDatabase:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Reentrant only so that a change inside a change is refused instead of waiting for itself.
+        # Reentrant, so that a transaction inside a transaction raises instead of waiting for itself.
         self._lock = threading.RLock()
-        with _named(path):
+        with _queue_errors(path):
             _make_private(path)
             self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
@@ -38,11 +38,11 @@ class QueueDatabase:
             raise
 
     def _prepare(self) -> None:
-        with _named(self.path):
-            _write_ahead(self._db)
+        with _queue_errors(self.path):
+            _enable_wal(self._db)
             for pragma in PRAGMAS:
                 self._db.execute(pragma)
-        with self.changing() as db:
+        with self.transaction() as db:
             version, owner = number(db, "PRAGMA user_version"), number(db, "PRAGMA application_id")
             if owner == APPLICATION and version > VERSION:
                 raise QueueError(f"{self.path}: a newer gatepass-sdk made this file. Update this one.")
@@ -53,9 +53,9 @@ class QueueDatabase:
                 raise QueueError(f"{self.path}: this file is another program's. Give the queue one of its own.")
 
     @contextmanager
-    def changing(self) -> Generator[sqlite3.Connection]:
-        """All of it is kept, or nothing."""
-        with self._lock, _named(self.path):
+    def transaction(self) -> Generator[sqlite3.Connection]:
+        """A transaction: all of it is committed, or nothing."""
+        with self._lock, _queue_errors(self.path):
             if self._db.in_transaction:
                 raise QueueError("The queue cannot be changed from within on_verdict.")
             self._db.execute("BEGIN IMMEDIATE")
@@ -68,15 +68,15 @@ class QueueDatabase:
                 raise
 
     @contextmanager
-    def reading(self) -> Generator[sqlite3.Connection]:
-        with self._lock, _named(self.path):
+    def connection(self) -> Generator[sqlite3.Connection]:
+        with self._lock, _queue_errors(self.path):
             yield self._db
 
     @contextmanager
-    def turn(self) -> Generator[None]:
-        """Alone among all threads and processes. The lock is SQLite's, on a file beside, and dies with its holder."""
+    def exclusive(self) -> Generator[None]:
+        """Exclusive among threads and processes. The lock is SQLite's, on a second file, and ends with its holder."""
         beside = self.path.with_name(self.path.name + "-turn")
-        with _named(beside):
+        with _queue_errors(beside):
             lock = sqlite3.connect(beside, timeout=0, isolation_level=None, check_same_thread=False)
         try:
             try:
@@ -97,8 +97,8 @@ def number(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> i
     return found
 
 
-def _write_ahead(db: sqlite3.Connection) -> None:
-    """Readers and a writer side by side. SQLite waits for others everywhere but here, where the first few may meet."""
+def _enable_wal(db: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once. For this statement alone SQLite does not wait while the file is busy."""
     ends = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -112,10 +112,10 @@ def _write_ahead(db: sqlite3.Connection) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Tokens are in it, so it is its owner's alone; SQLite gives its journals the same mode."""
+    """Mode 0600, because the file holds tokens. SQLite gives its journals the same mode."""
     try:
         if path.exists():
-            # Not opened: closing it would end the locks that this process may hold on it.
+            # It is not opened: closing it would release the locks that this process may hold on it.
             path.chmod(0o600)
         else:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -124,8 +124,8 @@ def _make_private(path: Path) -> None:
 
 
 @contextmanager
-def _named(path: Path) -> Generator[None]:
-    """SQLite's errors, as sentences."""
+def _queue_errors(path: Path) -> Generator[None]:
+    """SQLite's errors as `QueueError`, with a sentence."""
     try:
         yield
     except sqlite3.Error as error:
@@ -144,14 +144,14 @@ SENTENCES: Final = {
 }
 
 PRAGMAS: Final = (
-    # A commit is on the disk when it returns, also if the power fails then.
+    # A commit is on the disk when it returns, and survives a power cut.
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",
     # Removed tokens are overwritten.
     "PRAGMA secure_delete = ON",
 )
 
-# A scan waits until `answered_at`, is to be reported until `reported_at`, and is deleted some time after that.
+# A scan waits while `answered_at` is null, is unreported while `reported_at` is null, and is deleted some time later.
 SCHEMA: Final = (
     """
     CREATE TABLE scan (

@@ -1,6 +1,6 @@
-"""The scans of a queue, kept in SQLite: added, on their way, answered, reported, forgotten.
+"""The scans of a queue in SQLite: added, sent, answered, reported, deleted.
 
-The token of a scan is removed with its answer, since nobody needs it any more.
+The token of a scan is removed when its answer is stored, because it is no longer needed.
 """
 
 import json
@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from gatepass_sdk._paths import written
-from gatepass_sdk._queue_database import QueueDatabase, number
-from gatepass_sdk._verdict import Outcome, QueuedScan, Verdict
+from gatepass_sdk._arguments import format_time
+from gatepass_sdk._queue.database import QueueDatabase, number
+from gatepass_sdk._queue.verdict import Outcome, QueuedScan, Verdict
 from gatepass_sdk.errors import QueueError
 
 OnVerdict = Callable[[Verdict, sqlite3.Connection], None]
@@ -23,79 +23,96 @@ class ScanFile:
 
     def add(self, body: dict[str, Any], card: str, key: str) -> int:
         row = {"card_number": None, "token": None, "scanner_id": None, "gate": None, **body, "card": card, "key": key}
-        with self._database.changing() as db:
+        with self._database.transaction() as db:
             id = db.execute(ADD, row).lastrowid
         assert id is not None  # noqa: S101  an INSERT has one
         return id
 
     def waiting(self, *, after: int, limit: int) -> list[QueuedScan]:
         """Scans without an answer, in the order in which they were added."""
-        with self._database.reading() as db:
+        with self._database.connection() as db:
             return [_scan(row) for row in db.execute(WAITING, (after, limit))]
 
     def record(
-        self, answers: Iterable[tuple[QueuedScan, Outcome]], *, departing: Iterable[QueuedScan], at: datetime
+        self, answers: Iterable[tuple[QueuedScan, Outcome]], *, sending: Iterable[QueuedScan], at: datetime
     ) -> None:
-        """Keep these answers, and that these scans are about to be sent."""
+        """Store these answers, and that these scans are about to be sent."""
         answered = [
-            (written(at), said.ticket is not None, json.dumps(said.as_dict()), scan.id) for scan, said in answers
+            (format_time(at), outcome.ticket is not None, json.dumps(outcome.as_dict()), scan.id)
+            for scan, outcome in answers
         ]
-        sent = [(written(at), scan.id) for scan in departing]
+        sent = [(format_time(at), scan.id) for scan in sending]
         if answered or sent:
-            with self._database.changing() as db:
+            with self._database.transaction() as db:
                 db.executemany(ANSWERED, answered)
                 db.executemany(SENT, sent)
 
-    def is_spent(self, scan: QueuedScan) -> bool:
+    def is_activated_by_another(self, scan: QueuedScan) -> bool:
         """Whether another scan of this file activated the same ticket."""
-        with self._database.reading() as db:
-            return number(db, SPENT, (scan.card, scan.event_id, scan.id)) > 0
+        with self._database.connection() as db:
+            return number(db, ACTIVATED_BY_ANOTHER, (scan.card, scan.event_id, scan.id)) > 0
+
+    def acknowledged(self, *, after: datetime) -> list[tuple[datetime, QueuedScan]]:
+        """Scans that activated a ticket, or probably did, and were answered after this time, with that time."""
+        with self._database.connection() as db:
+            found = [(datetime.fromisoformat(row[10]), _scan(row)) for row in db.execute(ACKNOWLEDGED)]
+        return [(answered_at, scan) for answered_at, scan in found if answered_at > after]
+
+    def already_activated(self) -> list[Verdict]:
+        """The refusals that name another activation."""
+        with self._database.connection() as db:
+            return [_verdict(row) for row in db.execute(ALREADY_ACTIVATED)]
+
+    def activated_or_waiting(self) -> list[tuple[str, str]]:
+        """The event and the card of each ticket that a scan of this file activated, or may still activate."""
+        with self._database.connection() as db:
+            return db.execute(ACTIVATED_OR_WAITING).fetchall()
 
     def unreported(self, limit: int) -> list[Verdict]:
-        with self._database.reading() as db:
+        with self._database.connection() as db:
             return [_verdict(row) for row in db.execute(UNREPORTED, (limit,))]
 
     def mark_reported(self, id: int, *, at: datetime) -> None:
-        with self._database.changing() as db:
-            db.execute(REPORTED, (written(at), id))
+        with self._database.transaction() as db:
+            db.execute(REPORTED, (format_time(at), id))
 
     def report(self, on_verdict: OnVerdict, *, limit: int, at: datetime) -> int:
-        """Tell of verdicts inside the transaction that marks them as told; how many there were.
+        """Call `on_verdict` inside the transaction that marks the verdicts as reported. Returns their number.
 
-        The one at which `on_verdict` fails is undone alone: it comes again, those before it do not.
+        If `on_verdict` fails, only that verdict is rolled back: it comes again, those before it do not.
         """
         failure: Exception | None = None
-        told = 0
-        with self._database.changing() as db:
+        reported = 0
+        with self._database.transaction() as db:
             for verdict in [_verdict(row) for row in db.execute(UNREPORTED, (limit,))]:
                 db.execute("SAVEPOINT verdict")
-                db.execute(REPORTED, (written(at), verdict.id))
-                failure = _told(on_verdict, verdict, db)
+                db.execute(REPORTED, (format_time(at), verdict.id))
+                failure = _failure_of(on_verdict, verdict, db)
                 if not db.in_transaction:
                     raise failure or QueueError("on_verdict must not commit: the queue does, when it returns.")
                 if failure is not None:
                     db.execute("ROLLBACK TO verdict")
                     break
                 db.execute("RELEASE verdict")
-                told += 1
+                reported += 1
         if failure is not None:
             raise failure
-        return told
+        return reported
 
     def forget(self, *, reported_before: datetime) -> None:
-        """Delete what was reported before this, and leave no removed token in the journal."""
-        with self._database.changing() as db:
-            db.execute(FORGET, (written(reported_before),))
-        with self._database.reading() as db:
+        """Delete scans that were reported before this time, and leave no removed token in the journal."""
+        with self._database.transaction() as db:
+            db.execute(FORGET, (format_time(reported_before),))
+        with self._database.connection() as db:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def counts(self) -> tuple[int, int, int]:
-        """Waiting; answered; answered, but not reported."""
-        with self._database.reading() as db:
+        """The numbers of waiting scans, of answered ones, and of those answered but not reported."""
+        with self._database.connection() as db:
             return number(db, COUNT_WAITING), number(db, COUNT_SETTLED), number(db, COUNT_UNREPORTED)
 
 
-def _told(on_verdict: OnVerdict, verdict: Verdict, db: sqlite3.Connection) -> Exception | None:
+def _failure_of(on_verdict: OnVerdict, verdict: Verdict, db: sqlite3.Connection) -> Exception | None:
     try:
         on_verdict(verdict, db)
     except Exception as error:  # noqa: BLE001  it is raised when what came before it is kept
@@ -147,7 +164,34 @@ ANSWERED: Final = """
 
 SENT: Final = "UPDATE scan SET sent_at = coalesce(sent_at, ?) WHERE id = ?"
 
-SPENT: Final = "SELECT count(*) FROM scan WHERE activated AND card = ? AND event_id = ? AND id <> ?"
+ACTIVATED_BY_ANOTHER: Final = "SELECT count(*) FROM scan WHERE activated AND card = ? AND event_id = ? AND id <> ?"
+
+# Times of different files, and of different clocks, are compared when they are read.
+ACKNOWLEDGED: Final = """
+    SELECT id, idempotency_key, event_id, card, card_number, token, scanner_id, gate, occurred_at, sent_at, answered_at
+      FROM scan
+     WHERE activated
+        OR json_extract(answer, '$.probably_ours')
+     ORDER BY id
+"""
+
+ALREADY_ACTIVATED: Final = """
+    SELECT id, idempotency_key, event_id, card, card_number, token, scanner_id, gate, occurred_at, sent_at,
+           answered_at, answer
+      FROM scan
+     WHERE json_extract(answer, '$.code') = 'already_activated'
+       AND json_extract(answer, '$.details.activated_at') IS NOT NULL
+       AND NOT json_extract(answer, '$.probably_ours')
+     ORDER BY id
+"""
+
+ACTIVATED_OR_WAITING: Final = """
+    SELECT event_id, card
+      FROM scan
+     WHERE activated
+        OR answered_at IS NULL
+        OR json_extract(answer, '$.probably_ours')
+"""
 
 UNREPORTED: Final = """
     SELECT id, idempotency_key, event_id, card, card_number, token, scanner_id, gate, occurred_at, sent_at,

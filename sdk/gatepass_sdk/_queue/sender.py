@@ -1,7 +1,7 @@
-"""Sending what a queue holds: each card's scans one after another, different cards side by side.
+"""The sender of a queue: scans of one card one after another, different cards in parallel.
 
-The thread that called owns the file and does all the keeping and reporting; the others only ask the service. Answers
-that come while one transaction is being written are kept together by the next.
+The calling thread owns the file, and stores and reports all answers; the other threads only call the service. Answers
+that come during a transaction are stored together in the next.
 """
 
 from collections.abc import Iterable
@@ -10,73 +10,73 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from gatepass_sdk._scan_file import OnVerdict, ScanFile
+from gatepass_sdk._queue.scan_file import OnVerdict, ScanFile
+from gatepass_sdk._queue.verdict import Outcome, QueuedScan
 from gatepass_sdk._sync.client import Gatepass
-from gatepass_sdk._verdict import Outcome, QueuedScan
 from gatepass_sdk.errors import APIConnectionError, APIStatusError, GatepassError, RateLimited, ServerError
 from gatepass_sdk.models import ScanResult
 
-# Answers about the scan. Others are about the key, the address or the moment, and then the scan stays.
-VERDICTS: Final = frozenset({400, 404, 409, 410, 413, 422})
-WRONG_ADDRESS: Final = "not_found"
-# One scan that cannot be answered must not stop the others; so many in a row are not about the scans.
+# Answers about the scan. Others are about the key, the URL or the time; after them the scan stays in the queue.
+VERDICT_STATUSES: Final = frozenset({400, 404, 409, 410, 413, 422})
+WRONG_PATH: Final = "not_found"
+# One scan that the service cannot answer must not stop the others. Three failures in a row are not caused by the scans.
 FAILURES_IN_A_ROW: Final = 3
-# Scans in memory: enough to find other cards behind one that was shown many times.
+# Scans in memory: enough to find other cards after one that was scanned many times.
 WINDOW: Final = 500
 REPORTED_AT_ONCE: Final = 100
 
 
 @dataclass(frozen=True)
 class Drained:
-    """How far a drain came. `stopped_by` says what kept it from the rest, or is None if nothing did."""
+    """The result of a drain. `stopped_by` is the error that ended it early, or None."""
 
     settled: int
     waiting: int
     stopped_by: GatepassError | None = None
 
 
-class Line:
-    """Who may go next: the oldest scan of each card that has none on its way."""
+class SendOrder:
+    """The order of sending: next is the oldest scan of each card that has no scan in flight."""
 
     def __init__(self, file: ScanFile) -> None:
         self._file = file
         self._read_up_to = 0
-        self._standing: list[QueuedScan] = []
+        self._waiting: list[QueuedScan] = []
         self._busy: set[str] = set()
         self._held: set[str] = set()
 
-    def next(self, room: int) -> list[QueuedScan]:
-        if room <= 0:
+    def next(self, limit: int) -> list[QueuedScan]:
+        if limit <= 0:
             return []
         self._fill()
-        going: list[QueuedScan] = []
-        staying: list[QueuedScan] = []
-        for scan in self._standing:
-            if len(going) < room and scan.card not in self._busy:
+        chosen: list[QueuedScan] = []
+        rest: list[QueuedScan] = []
+        for scan in self._waiting:
+            if len(chosen) < limit and scan.card not in self._busy:
                 self._busy.add(scan.card)
-                going.append(scan)
+                chosen.append(scan)
             else:
-                staying.append(scan)
-        self._standing = staying
-        return going
+                rest.append(scan)
+        self._waiting = rest
+        return chosen
 
     def _fill(self) -> None:
-        found = self._file.waiting(after=self._read_up_to, limit=WINDOW - len(self._standing))
+        found = self._file.waiting(after=self._read_up_to, limit=WINDOW - len(self._waiting))
         if found:
             self._read_up_to = found[-1].id
-            self._standing += [scan for scan in found if scan.card not in self._held]
+            self._waiting += [scan for scan in found if scan.card not in self._held]
 
-    def passed(self, scan: QueuedScan) -> None:
-        """It is answered, and the next of its card may go."""
+    def release(self, scan: QueuedScan) -> None:
+        """The scan is answered: the next one of its card may be sent."""
         self._busy.discard(scan.card)
 
     def hold(self, scan: QueuedScan) -> None:
-        """It was not answered, so nobody with this card may go before it."""
+        """The scan was not answered: no later scan of its card may be sent before it."""
         self._held.add(scan.card)
-        self._standing = [other for other in self._standing if other.card != scan.card]
+        self._waiting = [other for other in self._waiting if other.card != scan.card]
 
 
-class Drain:
+class QueueSender:
     """One run through a queue."""
 
     def __init__(self, file: ScanFile, client: Gatepass, on_verdict: OnVerdict | None, workers: int) -> None:
@@ -84,14 +84,14 @@ class Drain:
         self._client = client
         self._on_verdict = on_verdict
         self._workers = workers
-        self._line = Line(file)
+        self._order = SendOrder(file)
         self._settled = 0
         self._failures = 0
         self._stopped_by: GatepassError | None = None
         self._fault: Exception | None = None
 
     def run(self) -> Drained:
-        """Until nothing is left, or nothing more can be sent. What is on its way is waited for."""
+        """Send until nothing is left, or nothing more can be sent. Waits for the scans in flight."""
         self._report()
         pool = ThreadPoolExecutor(self._workers, thread_name_prefix="scan-queue")
         try:
@@ -103,19 +103,19 @@ class Drain:
         return Drained(self._settled, self._file.counts()[0], self._stopped_by)
 
     def _send_all(self, pool: ThreadPoolExecutor) -> None:
-        asked: dict[Future[ScanResult], QueuedScan] = {}
+        futures: dict[Future[ScanResult], QueuedScan] = {}
         answers: list[tuple[QueuedScan, Outcome]] = []
         while True:
-            # Twice as many as can be sent, so that nobody waits for the disk.
-            departing = [] if self._is_stopped else self._line.next(2 * self._workers - len(asked))
-            self._file.record(answers, departing=departing, at=_now())
+            # Twice as many as there are workers, so that no worker waits for the disk.
+            sending = [] if self._is_stopped else self._order.next(2 * self._workers - len(futures))
+            self._file.record(answers, sending=sending, at=_now())
             self._settled += len(answers)
-            asked.update((pool.submit(self._ask, scan), scan) for scan in departing)
+            futures.update((pool.submit(self._ask, scan), scan) for scan in sending)
             self._report()
-            if not asked:
+            if not futures:
                 return
-            done, _ = wait(asked, return_when=FIRST_COMPLETED)
-            answers = self._judged((asked.pop(one), one) for one in done)
+            done, _ = wait(futures, return_when=FIRST_COMPLETED)
+            answers = self._outcomes((futures.pop(one), one) for one in done)
 
     @property
     def _is_stopped(self) -> bool:
@@ -132,29 +132,30 @@ class Drain:
             idempotency_key=scan.idempotency_key,
         )
 
-    def _judged(self, done: Iterable[tuple[QueuedScan, Future[ScanResult]]]) -> list[tuple[QueuedScan, Outcome]]:
+    def _outcomes(self, done: Iterable[tuple[QueuedScan, Future[ScanResult]]]) -> list[tuple[QueuedScan, Outcome]]:
         answers: list[tuple[QueuedScan, Outcome]] = []
         for scan, future in done:
             outcome = self._outcome(scan, future)
             if outcome is None:
-                self._line.hold(scan)
+                self._order.hold(scan)
                 continue
             self._failures = 0
-            self._line.passed(scan)
+            self._order.release(scan)
             answers.append((scan, outcome))
         return answers
 
     def _outcome(self, scan: QueuedScan, future: Future[ScanResult]) -> Outcome | None:
-        """What the service said about this scan; None if it said nothing about it."""
+        """The service's answer about this scan, or None if there is none."""
         error = future.exception()
         if error is None:
             return Outcome.activated(future.result())
-        if isinstance(error, APIStatusError) and error.status in VERDICTS and error.code != WRONG_ADDRESS:
-            return Outcome.refused(error, scan, at=_now(), is_spent=self._file.is_spent(scan))
+        if isinstance(error, APIStatusError) and is_about_the_scan(error):
+            return Outcome.refused(
+                error, scan, at=_now(), activated_by_another=self._file.is_activated_by_another(scan)
+            )
         if isinstance(error, APIConnectionError | RateLimited | ServerError):
             self._failures += 1
-            is_unreachable = isinstance(error, APIConnectionError) and not error.outcome_unknown
-            if is_unreachable or self._failures >= FAILURES_IN_A_ROW:
+            if is_unreachable(error) or self._failures >= FAILURES_IN_A_ROW:
                 self._stopped_by = error
         elif isinstance(error, Exception):
             self._fault = error
@@ -166,6 +167,15 @@ class Drain:
         if self._on_verdict is not None:
             while self._file.report(self._on_verdict, limit=REPORTED_AT_ONCE, at=_now()) == REPORTED_AT_ONCE:
                 pass
+
+
+def is_about_the_scan(error: APIStatusError) -> bool:
+    return error.status in VERDICT_STATUSES and error.code != WRONG_PATH
+
+
+def is_unreachable(error: GatepassError) -> bool:
+    """Whether nothing of the request can have reached the service."""
+    return isinstance(error, APIConnectionError) and not error.outcome_unknown
 
 
 def _now() -> datetime:

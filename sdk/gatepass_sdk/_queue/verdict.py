@@ -1,25 +1,25 @@
-"""A scan that was kept for later, and what the service said to it in the end."""
+"""A scan of the queue, and its verdict."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from gatepass_sdk._reading import read
+from gatepass_sdk._decode import read
 from gatepass_sdk.errors import APIStatusError
 from gatepass_sdk.models import ScanResult
 
-# The service keeps an answer for its key at least this long. A scan that is asked about later is a new one to it.
+# The service keeps an answer for its key at least this long. A scan that is sent again later is a new one for it.
 ANSWERS_KEPT: Final = timedelta(hours=24)
-# How far the clock of a gate may be from the service's: what the service itself forgives.
+# The largest accepted difference between the clocks of a gate and of the service, as in the service.
 CLOCKS_DIFFER: Final = timedelta(minutes=2)
-# Refused before the service looked for an earlier answer, so they do not say what an earlier try did.
+# Refused before the service looks for an earlier answer, so they say nothing about an earlier try.
 UNJUDGED: Final = frozenset({"invalid_request", "invalid_token", "request_too_large"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueuedScan:
-    """`sent_at` is when it was first on its way; None if it never was."""
+    """`sent_at` is the time of its first try; None if there was none."""
 
     id: int
     idempotency_key: str
@@ -35,7 +35,7 @@ class QueuedScan:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What the service said: a ticket, or a refusal by its status and code."""
+    """The answer of the service: a ticket, or a refusal with its status and code."""
 
     ticket: Mapping[str, Any] | None = None
     status: int
@@ -52,8 +52,8 @@ class Outcome:
         return cls(ticket=ticket.raw, status=200, request_id=ticket.request_id, replayed=ticket.replayed)
 
     @classmethod
-    def refused(cls, error: APIStatusError, scan: QueuedScan, *, at: datetime, is_spent: bool) -> "Outcome":
-        """`is_spent` if another scan of this queue is known to have activated the ticket."""
+    def refused(cls, error: APIStatusError, scan: QueuedScan, *, at: datetime, activated_by_another: bool) -> "Outcome":
+        """`activated_by_another` if another scan of this queue is known to have activated the ticket."""
         was_lost = scan.sent_at is not None
         return cls(
             status=error.status,
@@ -62,7 +62,7 @@ class Outcome:
             details=error.details,
             request_id=error.request_id,
             replayed=error.replayed,
-            probably_ours=not is_spent and names_this_scan(error, scan, at),
+            probably_ours=not activated_by_another and is_own_activation(error, scan, at),
             outcome_unknown=error.outcome_unknown or (was_lost and error.code in UNJUDGED),
         )
 
@@ -72,16 +72,16 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What became of a scan of the queue.
+    """The final answer to a scan of the queue.
 
-    `ticket` is the ticket that it activated, or None: then `status`, `code`, `message` and `details` say why not, as in
-    an `APIStatusError`. `replayed` is True if an earlier try had reached the service and this is the answer to it.
+    `ticket` is the ticket that it activated, or None: then `status`, `code`, `message` and `details` say why, as in an
+    `APIStatusError`. `replayed` is True if an earlier try reached the service, and this is the answer to it.
 
-    Two flags tell what cannot be known for certain. Both need an earlier try whose answer was lost.
+    Two flags mark what cannot be known for certain. Both need an earlier try whose answer was lost.
 
-    - `probably_ours`: refused as already activated, but by all signs by this very scan: it was first sent more than 24
-      hours ago, and after that its scanner and gate activated the ticket. It takes a `scanner_id` to tell.
-    - `outcome_unknown`: the scan has become too old to be judged (72 hours), and the lost try may have activated the
+    - `probably_ours`: refused as already activated, but probably by this scan itself: it was first sent more than 24
+      hours ago, and after that its scanner and gate activated the ticket. It needs a `scanner_id`.
+    - `outcome_unknown`: the scan is too old for the service (72 hours), and the lost try may have activated the
       ticket.
     """
 
@@ -133,16 +133,16 @@ class Verdict:
         )
 
 
-def names_this_scan(error: APIStatusError, scan: QueuedScan, at: datetime) -> bool:
-    """Whether "already activated" tells of this scan itself, whose first answer was lost and is no longer kept."""
+def is_own_activation(error: APIStatusError, scan: QueuedScan, at: datetime) -> bool:
+    """Whether "already activated" means this scan itself, whose first answer was lost and is no longer kept."""
     if error.code != "already_activated" or scan.scanner_id is None:
         return False
     if scan.sent_at is None or at - scan.sent_at < ANSWERS_KEPT:
         return False
-    told = error.details
+    details = error.details
     try:
-        activated_at = datetime.fromisoformat(str(told.get("activated_at")))
+        activated_at = datetime.fromisoformat(str(details.get("activated_at")))
         was_on_its_way = scan.sent_at - CLOCKS_DIFFER <= activated_at
     except (ValueError, TypeError):
         return False
-    return was_on_its_way and (told.get("scanner_id"), told.get("gate")) == (scan.scanner_id, scan.gate)
+    return was_on_its_way and (details.get("scanner_id"), details.get("gate")) == (scan.scanner_id, scan.gate)

@@ -1,2 +1,2 @@
-# Made of _async/__init__.py by `make sdk-sync`. Change that one.
+# Generated from _async/__init__.py by `make sdk-sync`. Change that file.
 """The synchronous client."""

@@ -1,5 +1,5 @@
-# Made of _async/cards.py by `make sdk-sync`. Change that one.
-"""Cards: what a token is worth, online and offline."""
+# Generated from _async/cards.py by `make sdk-sync`. Change that file.
+"""Cards: tokens verified online, and the keys to verify them offline."""
 
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,11 @@ class Cards:
         self._exchange = exchange
 
     def verify(self, token: str) -> CardVerification:
-        """Whether a card token is good. No ticket is activated."""
+        """Verify a card token. No ticket is activated."""
         return self._exchange.ask(Call("GET", "/card/verify", whole_as(CardVerification), query={"token": token}))
 
     def keys(self) -> CardKeys:
-        """The organization's public keys: keep them, and tokens can be verified without a network."""
+        """The organization's public keys. With them, tokens can be verified without a network."""
         return self._exchange.ask(Call("GET", "/card/keys", self._card_keys))
 
     def _card_keys(self, answer: Answer) -> CardKeys:

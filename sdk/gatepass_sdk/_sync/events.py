@@ -1,12 +1,12 @@
-# Made of _async/events.py by `make sdk-sync`. Change that one.
+# Generated from _async/events.py by `make sdk-sync`. Change that file.
 """Events of the organization."""
 
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gatepass_sdk._arguments import segment
 from gatepass_sdk._call import Call, data_as
-from gatepass_sdk._paths import segment
-from gatepass_sdk._reading import read
+from gatepass_sdk._decode import read
 from gatepass_sdk._sync.pages import Pages
 from gatepass_sdk.models import Event
 
@@ -19,7 +19,7 @@ class Events:
         self._exchange = exchange
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> Pages[Event]:
-        """Published events, by their start. `limit` is the size of a page, at most 100."""
+        """Published events, in the order of their start. `limit` is the size of a page, at most 100."""
         query = {"limit": limit, "cursor": cursor}
         return Pages(self._exchange, "/events", partial(read, Event), query)
 

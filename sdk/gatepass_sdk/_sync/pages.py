@@ -1,4 +1,4 @@
-# Made of _async/pages.py by `make sdk-sync`. Change that one.
+# Generated from _async/pages.py by `make sdk-sync`. Change that file.
 """Lists that are longer than a page."""
 
 from collections.abc import Callable, Iterator, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gatepass_sdk._call import Answer, Call
-from gatepass_sdk._reading import Unreadable
+from gatepass_sdk._decode import Unreadable
 
 if TYPE_CHECKING:
     from gatepass_sdk._sync.exchange import Exchange
@@ -24,7 +24,7 @@ class Page(Generic[T]):
 
 
 class Pages(Generic[T]):
-    """Go through it, and every item of every page comes by; a page is fetched when it is needed."""
+    """Iterate over it for every item of every page. A page is fetched when it is needed."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Pages(Generic[T]):
                 yield item
 
     def pages(self) -> Iterator[Page[T]]:
-        """Page by page, for whoever keeps `next_cursor`."""
+        """Page by page, for programs that store `next_cursor`."""
         query = self._query
         while True:
             page = self._exchange.ask(Call("GET", self._path, self._page, query=query))

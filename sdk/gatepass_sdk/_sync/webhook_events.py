@@ -1,5 +1,5 @@
-# Made of _async/webhook_events.py by `make sdk-sync`. Change that one.
-"""The feed: messages for whoever would rather ask than be told."""
+# Generated from _async/webhook_events.py by `make sdk-sync`. Change that file.
+"""The feed: the same messages as by webhook, to be polled."""
 
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,6 @@ class WebhookEvents:
         self._exchange = exchange
 
     def list(self, *, after: str | None = None, limit: int | None = None) -> Pages[WebhookEvent]:
-        """What has happened, oldest first, up to now. Keep a page's `next_cursor`, and go on with `after=` later."""
+        """Messages up to now, oldest first. Store a page's `next_cursor`, and continue with `after=` later."""
         query = {"after": after, "limit": limit}
         return Pages(self._exchange, "/webhook-events", event_of, query, cursor_name="after")

@@ -5,14 +5,14 @@ from importlib.util import find_spec
 
 
 def run() -> None:
-    """The entry point, which is there without the extra too."""
+    """The entry point. It exists without the extra too."""
     if find_spec("typer") is None:
-        sys.exit(_say_what_is_missing())
+        sys.exit(_print_missing_extra())
     from gatepass_sdk.cli.main import run as run_command  # noqa: PLC0415  typer is optional
 
     run_command()
 
 
-def _say_what_is_missing() -> int:
+def _print_missing_extra() -> int:
     print('The command line needs more than the library: pip install "gatepass-sdk[cli]"', file=sys.stderr)
     return 2

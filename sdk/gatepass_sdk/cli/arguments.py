@@ -1,4 +1,4 @@
-"""Reading what was typed: times, lists, and yes or no."""
+"""Arguments: times, lists, and confirmation."""
 
 import sys
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gatepass_sdk.cli.trouble import ExitCode, Trouble
+from gatepass_sdk.cli.errors import CommandError, ExitCode
 
 AGO: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -29,20 +29,22 @@ def moment(text: str | None, option: str) -> datetime | None:
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
-        raise Trouble(f"{option} is a time with its zone, such as 2026-06-15T18:30:00Z, or how long ago, such as 10m.")
+        raise CommandError(
+            f"{option} is a time with its zone, such as 2026-06-15T18:30:00Z, or how long ago, such as 10m."
+        )
     return found
 
 
 def listed(values: Sequence[str] | None) -> list[str] | None:
-    """Given once with commas, or several times."""
+    """The values of an option that is given once with commas, or several times."""
     return [part for value in values for part in value.split(",") if part] if values else None
 
 
 def require_yes(question: str, *, yes: bool) -> None:
-    """Go on if the person at the terminal says so. A script says `--yes`."""
+    """Ask for confirmation at the terminal. A script passes `--yes`."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise Trouble(f"{question} Say --yes if so.")
+        raise CommandError(f"{question} Say --yes if so.")
     if not typer.confirm(question, err=True):
-        raise Trouble("Nothing was done.", ExitCode.REFUSED)
+        raise CommandError("Nothing was done.", ExitCode.REFUSED)

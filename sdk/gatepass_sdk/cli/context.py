@@ -1,4 +1,4 @@
-"""The desk that every command works at: who it is, a client, a printer, and the options that all commands share."""
+"""The context of a command: identity, client, printer, and the options that all commands share."""
 
 import inspect
 from collections.abc import Callable
@@ -10,10 +10,11 @@ import httpx2
 import typer
 
 from gatepass_sdk import Gatepass
+from gatepass_sdk._transport import DIRECT
 from gatepass_sdk.cli import profiles
-from gatepass_sdk.cli.printing import Printer
+from gatepass_sdk.cli.errors import CommandError
+from gatepass_sdk.cli.output import Printer
 from gatepass_sdk.cli.profiles import Identity
-from gatepass_sdk.cli.trouble import Trouble
 
 ProfileName = Annotated[
     str | None,
@@ -26,8 +27,8 @@ Timeout = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON: one object, or one a line.")]
 
 
-class Desk:
-    """Nothing is looked up before it is needed: what works offline needs no key."""
+class Context:
+    """Everything is made when it is first used, so commands that work offline need no key."""
 
     def __init__(
         self, profile: str | None, base_url: str | None, timeout: float | None = None, *, as_json: bool
@@ -44,7 +45,7 @@ class Desk:
 
     @cached_property
     def http(self) -> httpx2.Client:
-        return httpx2.Client(event_hooks={"response": [self._note_headers]})
+        return httpx2.Client(mounts=DIRECT, event_hooks={"response": [self._note_headers]})
 
     @cached_property
     def client(self) -> Gatepass:
@@ -56,12 +57,14 @@ class Desk:
             http_client=self.http,
         )
 
-    def is_alone(self, context: typer.Context) -> bool:
-        """Whether a group was called without a command. Options before a command would be lost, so they are refused."""
-        if context.invoked_subcommand is None:
+    def is_without_command(self, typer_context: typer.Context) -> bool:
+        """Whether a group was called without a command. Options before a command would be lost: an error."""
+        if typer_context.invoked_subcommand is None:
             return True
         if self._profile or self._base_url or self.timeout or self.out.as_json:
-            raise Trouble(f"Give options after the command: {context.command_path} {context.invoked_subcommand} …")
+            raise CommandError(
+                f"Give options after the command: {typer_context.command_path} {typer_context.invoked_subcommand} …"
+            )
         return False
 
     def _note_headers(self, response: httpx2.Response) -> None:
@@ -77,16 +80,16 @@ class Desk:
             self.http.close()
 
 
-def at_desk(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options that all share, which it finds done in its first argument."""
+def with_context(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the shared options to a command. It gets a context made of them as its first argument."""
 
     @wraps(command)
     def run(*, profile: str | None, base_url: str | None, timeout: float | None, as_json: bool, **own: Any) -> None:
-        with Desk(profile, base_url, timeout, as_json=as_json) as desk:
-            command(desk, **own)
+        with Context(profile, base_url, timeout, as_json=as_json) as context:
+            command(context, **own)
 
     _, *own = inspect.signature(command).parameters.values()
-    # typer reads the options from here.
+    # typer reads the options from the signature.
     cast("Any", run).__signature__ = inspect.Signature([*own, *SHARED])
     return run
 

@@ -1,4 +1,4 @@
-"""`gatepass-cli webhooks deliveries`, `delivery` and `replay`: what was sent, how that went, and sending it again."""
+"""`gatepass-cli webhooks deliveries`, `delivery` and `replay`: deliveries, their attempts, and sending them again."""
 
 import time
 from typing import Annotated, Any, Final
@@ -6,61 +6,61 @@ from typing import Annotated, Any, Final
 import typer
 
 from gatepass_sdk.cli.arguments import Types, Yes, listed, moment, require_yes
-from gatepass_sdk.cli.desk import Desk, at_desk
+from gatepass_sdk.cli.context import Context, with_context
 from gatepass_sdk.cli.endpoints import Id
+from gatepass_sdk.cli.errors import CommandError
 from gatepass_sdk.cli.progress import bar
-from gatepass_sdk.cli.trouble import Trouble
 from gatepass_sdk.models import Replay
 
-# Messages are put in line at some hundred a second.
-LOOK_EVERY: Final = 0.5
-MOST: Final = 20
+# A replay queues some hundred messages per second.
+POLL_SECONDS: Final = 0.5
+DEFAULT_LIMIT: Final = 20
 
 Status = Annotated[str | None, typer.Option("--status", help="pending, delivered, held or failed.")]
 
 
-@at_desk
+@with_context
 def deliveries(
-    desk: Desk,
+    context: Context,
     *,
     id: Id,
     status: Status = None,
     type: Annotated[str | None, typer.Option("--type", help="Only this type of message.")] = None,
-    most: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = MOST,
+    most: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = DEFAULT_LIMIT,
 ) -> None:
     """What was sent there, newest first."""
-    pages = desk.client.webhook_endpoints.deliveries(id, status=status, type=type, limit=min(most, 100))
+    pages = context.client.webhook_endpoints.deliveries(id, status=status, type=type, limit=min(most, 100))
     found = [one for one, _ in zip(pages, range(most), strict=False)]
-    if desk.out.as_json:
+    if context.out.as_json:
         for one in found:
-            desk.out.data(one.raw)
+            context.out.data(one.raw)
         return
     rows = [
         (one.id, one.created_at, one.type, one.status, one.attempts, one.last_error or one.last_status) for one in found
     ]
-    desk.out.table(("id", "created", "type", "status", "tries", "last"), rows, "Nothing was sent there.")
+    context.out.table(("id", "created", "type", "status", "tries", "last"), rows, "Nothing was sent there.")
 
 
-@at_desk
+@with_context
 def delivery(
-    desk: Desk, *, id: Id, delivery_id: Annotated[str, typer.Argument(metavar="DELIVERY", help="Its id.")]
+    context: Context, *, id: Id, delivery_id: Annotated[str, typer.Argument(metavar="DELIVERY", help="Its id.")]
 ) -> None:
     """One delivery, with every attempt at it and the message."""
-    one = desk.client.webhook_endpoints.delivery(id, delivery_id)
-    if desk.out.as_json:
-        desk.out.data(one.raw)
+    one = context.client.webhook_endpoints.delivery(id, delivery_id)
+    if context.out.as_json:
+        context.out.data(one.raw)
         return
-    desk.out.fields(
+    context.out.fields(
         {"id": one.id, "message": one.event_id, "type": one.type, "status": one.status}
         | {"next attempt": one.next_attempt_at, "body": one.body}
     )
     rows = [(made.n, made.at, made.error or made.status, f"{made.total_ms:.0f} ms") for made in one.attempts_made]
-    desk.out.table(("try", "at", "answer", "took"), rows, "It was not tried yet.")
+    context.out.table(("try", "at", "answer", "took"), rows, "It was not tried yet.")
 
 
-@at_desk
+@with_context
 def replay(
-    desk: Desk,
+    context: Context,
     *,
     id: Id,
     since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="A time, or 2h for ago.")] = None,
@@ -79,33 +79,33 @@ def replay(
     which |= {"types": listed(types), "statuses": listed(statuses)}
     if delivery_id is not None:
         if any(which.values()) or dry_run:
-            raise Trouble("--delivery is one delivery: give no filter with it.")
-        _follow(desk, id, desk.client.webhook_endpoints.replay(id, delivery_id=delivery_id))
+            raise CommandError("--delivery is one delivery: give no filter with it.")
+        _follow(context, id, context.client.webhook_endpoints.replay(id, delivery_id=delivery_id))
         return
-    count = desk.client.webhook_endpoints.count_replay(id, **which)
+    count = context.client.webhook_endpoints.count_replay(id, **which)
     if dry_run or count == 0:
-        _tell_count(desk, count)
+        _print_count(context, count)
         return
     require_yes(f"Send {count:,} messages again?", yes=yes)
-    _follow(desk, id, desk.client.webhook_endpoints.replay(id, **which))
+    _follow(context, id, context.client.webhook_endpoints.replay(id, **which))
 
 
-def _tell_count(desk: Desk, count: int) -> None:
-    if desk.out.as_json:
-        desk.out.data({"total": count})
+def _print_count(context: Context, count: int) -> None:
+    if context.out.as_json:
+        context.out.data({"total": count})
     else:
-        desk.out.line(f"{count:,} messages would be sent again.")
+        context.out.line(f"{count:,} messages would be sent again.")
 
 
-def _follow(desk: Desk, endpoint_id: str, replay: Replay) -> None:
-    """Until all of it is in line; Ctrl-C ends the looking, not the replay."""
+def _follow(context: Context, endpoint_id: str, replay: Replay) -> None:
+    """Wait until all messages are queued. Ctrl-C ends the waiting, not the replay."""
     with bar("Replaying", replay.total) as advance:
         while replay.ended_at is None:
-            time.sleep(LOOK_EVERY)
-            asked = desk.client.webhook_endpoints.replays(endpoint_id)
-            replay = next((one for one in asked if one.id == replay.id), replay)
+            time.sleep(POLL_SECONDS)
+            replays = context.client.webhook_endpoints.replays(endpoint_id)
+            replay = next((one for one in replays if one.id == replay.id), replay)
             advance(replay.done)
-    if desk.out.as_json:
-        desk.out.data(replay.raw)
+    if context.out.as_json:
+        context.out.data(replay.raw)
     else:
-        desk.out.line(f"{replay.done:,} of {replay.total:,} messages are in line to be sent again.")
+        context.out.line(f"{replay.done:,} of {replay.total:,} messages are in line to be sent again.")

@@ -1,13 +1,13 @@
-"""`gatepass-cli webhooks`: endpoints, made and changed."""
+"""`gatepass-cli webhooks`: endpoints, created and changed."""
 
 from typing import Annotated
 
 import typer
 
 from gatepass_sdk.cli.arguments import Types, Yes, listed, require_yes
-from gatepass_sdk.cli.desk import Desk, at_desk
-from gatepass_sdk.cli.printing import note
-from gatepass_sdk.cli.trouble import Trouble
+from gatepass_sdk.cli.context import Context, with_context
+from gatepass_sdk.cli.errors import CommandError
+from gatepass_sdk.cli.output import note
 from gatepass_sdk.models import WebhookEndpoint
 
 webhooks = typer.Typer(
@@ -19,22 +19,24 @@ Description = Annotated[str | None, typer.Option("--description", help="What it 
 
 
 @webhooks.command("list")
-@at_desk
-def list_endpoints(desk: Desk) -> None:
+@with_context
+def list_endpoints(context: Context) -> None:
     """Every endpoint in the mode of the key."""
-    found = desk.client.webhook_endpoints.list()
-    if desk.out.as_json:
+    found = context.client.webhook_endpoints.list()
+    if context.out.as_json:
         for one in found:
-            desk.out.data(one.raw)
+            context.out.data(one.raw)
         return
     rows = [(one.id, one.status, one.url, one.types) for one in found]
-    desk.out.table(("id", "status", "url", "types"), rows, "There are none. Make one: gatepass-cli webhooks create URL")
+    context.out.table(
+        ("id", "status", "url", "types"), rows, "There are none. Make one: gatepass-cli webhooks create URL"
+    )
 
 
 @webhooks.command("create")
-@at_desk
+@with_context
 def create(
-    desk: Desk,
+    context: Context,
     *,
     url: Annotated[str, typer.Argument(help="Where messages go: https, and public.")],
     types: Types = None,
@@ -42,67 +44,67 @@ def create(
 ) -> None:
     """Make an endpoint. Its secret is shown this once."""
     wanted = listed(types) or ["ticket.activated", "ticket.cancelled", "event.cancelled"]
-    _show(desk, desk.client.webhook_endpoints.create(url=url, types=wanted, description=description))
+    _show(context, context.client.webhook_endpoints.create(url=url, types=wanted, description=description))
 
 
 @webhooks.command("show")
-@at_desk
-def show(desk: Desk, *, id: Id) -> None:
+@with_context
+def show(context: Context, *, id: Id) -> None:
     """One endpoint."""
-    _show(desk, desk.client.webhook_endpoints.retrieve(id))
+    _show(context, context.client.webhook_endpoints.retrieve(id))
 
 
 @webhooks.command("update")
-@at_desk
-def update(desk: Desk, *, id: Id, url: Url = None, types: Types = None, description: Description = None) -> None:
+@with_context
+def update(context: Context, *, id: Id, url: Url = None, types: Types = None, description: Description = None) -> None:
     """Change what is given."""
     if url is None and types is None and description is None:
-        raise Trouble("Say what to change: --url, --types or --description.")
-    _show(desk, desk.client.webhook_endpoints.update(id, url=url, types=listed(types), description=description))
+        raise CommandError("Say what to change: --url, --types or --description.")
+    _show(context, context.client.webhook_endpoints.update(id, url=url, types=listed(types), description=description))
 
 
 @webhooks.command("pause")
-@at_desk
-def pause(desk: Desk, *, id: Id) -> None:
+@with_context
+def pause(context: Context, *, id: Id) -> None:
     """Hold messages back. None is lost."""
-    _show(desk, desk.client.webhook_endpoints.update(id, status="paused"))
+    _show(context, context.client.webhook_endpoints.update(id, status="paused"))
 
 
 @webhooks.command("resume")
-@at_desk
-def resume(desk: Desk, *, id: Id) -> None:
+@with_context
+def resume(context: Context, *, id: Id) -> None:
     """Let messages go again, those that were held too."""
-    _show(desk, desk.client.webhook_endpoints.update(id, status="active"))
+    _show(context, context.client.webhook_endpoints.update(id, status="active"))
 
 
 @webhooks.command("delete")
-@at_desk
-def delete(desk: Desk, *, id: Id, yes: Yes = False) -> None:
+@with_context
+def delete(context: Context, *, id: Id, yes: Yes = False) -> None:
     """Delete an endpoint, and drop what it was to get."""
-    endpoint = desk.client.webhook_endpoints.retrieve(id)
+    endpoint = context.client.webhook_endpoints.retrieve(id)
     require_yes(f"Delete {endpoint.url}, and drop what was still to be sent there?", yes=yes)
-    desk.client.webhook_endpoints.delete(id)
-    if desk.out.as_json:
-        desk.out.data({"id": id, "deleted": True})
+    context.client.webhook_endpoints.delete(id)
+    if context.out.as_json:
+        context.out.data({"id": id, "deleted": True})
     else:
-        desk.out.line(f"{endpoint.url} is deleted.")
+        context.out.line(f"{endpoint.url} is deleted.")
 
 
 @webhooks.command("test")
-@at_desk
-def test(desk: Desk, *, id: Id) -> None:
+@with_context
+def test(context: Context, *, id: Id) -> None:
     """Send a webhook.ping there."""
-    sent = desk.client.webhook_endpoints.test(id)
-    if desk.out.as_json:
-        desk.out.data(sent.raw)
+    sent = context.client.webhook_endpoints.test(id)
+    if context.out.as_json:
+        context.out.data(sent.raw)
     else:
-        desk.out.line(f"A webhook.ping is on its way. See: gatepass-cli webhooks delivery {id} {sent.id}")
+        context.out.line(f"A webhook.ping is on its way. See: gatepass-cli webhooks delivery {id} {sent.id}")
 
 
 @webhooks.command("rotate")
-@at_desk
+@with_context
 def rotate(
-    desk: Desk,
+    context: Context,
     *,
     id: Id,
     switch: Annotated[bool, typer.Option("--switch", help="Let the new secret sign from now on.")] = False,
@@ -111,12 +113,12 @@ def rotate(
 
     It is shown this once, and signs beside the old one until the switch.
     """
-    _show(desk, desk.client.webhook_endpoints.rotate_secret(id, switch=switch))
+    _show(context, context.client.webhook_endpoints.rotate_secret(id, switch=switch))
 
 
-def _show(desk: Desk, one: WebhookEndpoint) -> None:
-    if desk.out.as_json:
-        desk.out.data(one.raw)
+def _show(context: Context, one: WebhookEndpoint) -> None:
+    if context.out.as_json:
+        context.out.data(one.raw)
         return
     known: dict[str, object] = {"id": one.id, "mode": one.mode, "url": one.url, "types": one.types}
     known |= {"status": f"{one.status} ({one.paused_reason})" if one.paused_reason else one.status}
@@ -125,6 +127,6 @@ def _show(desk: Desk, one: WebhookEndpoint) -> None:
     if one.rotation is not None:
         known |= {"switches": one.rotation.switches_at, "old secret ends": one.rotation.retires_at}
     known |= {"secret": one.secret} if one.secret else {}
-    desk.out.fields(known)
+    context.out.fields(known)
     if one.secret:
         note("Keep the secret: it is not shown again.")

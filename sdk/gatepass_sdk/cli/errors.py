@@ -1,4 +1,4 @@
-"""Trouble: what went wrong in a sentence, and the exit code that scripts can rely on."""
+"""Errors of a command: a sentence for people, and an exit code for scripts."""
 
 import json
 import sys
@@ -34,7 +34,7 @@ EXIT_CODES = """Exit codes: 0 done; 1 refused by a rule (used, expired, revoked,
 5 the service has a fault or is too busy. Of several cards the highest counts."""
 
 
-class Trouble(Exception):
+class CommandError(Exception):
     def __init__(self, message: str, code: ExitCode = ExitCode.WRONG_USAGE) -> None:
         super().__init__(message)
         self.message = message
@@ -42,7 +42,7 @@ class Trouble(Exception):
 
 
 def code_of(error: GatepassError) -> ExitCode:
-    """What a script is told about this error."""
+    """The exit code of this error."""
     if isinstance(error, APIConnectionError) or error.outcome_unknown:
         return ExitCode.NO_ANSWER
     if isinstance(error, AuthenticationError | PermissionDenied | ConfigurationError):
@@ -54,8 +54,8 @@ def code_of(error: GatepassError) -> ExitCode:
     return ExitCode.REFUSED
 
 
-def told(error: GatepassError) -> dict[str, Any]:
-    """All that is known about an error, for programs."""
+def error_fields(error: GatepassError) -> dict[str, Any]:
+    """The fields of an error, for `--json`."""
     known: dict[str, Any] = {"error": error.message}
     if isinstance(error, APIStatusError):
         known |= {"code": error.code, "status": error.status, "request_id": error.request_id}
@@ -67,16 +67,16 @@ def told(error: GatepassError) -> dict[str, Any]:
 
 
 def sentence(error: GatepassError) -> str:
-    """The error for people, with what support will ask for."""
+    """The error as a sentence, with the request id that support needs."""
     named = error.request_id if isinstance(error, APIStatusError) else None
     return f"{error.message} ({named})" if named else error.message
 
 
-def say(error: Trouble | GatepassError, *, as_json: bool) -> ExitCode:
-    """Tell it on stderr; the exit code."""
-    if isinstance(error, Trouble):
+def print_error(error: CommandError | GatepassError, *, as_json: bool) -> ExitCode:
+    """Print the error to stderr. Returns its exit code."""
+    if isinstance(error, CommandError):
         code, text, known = error.code, error.message, {"error": error.message}
     else:
-        code, text, known = code_of(error), sentence(error), told(error)
+        code, text, known = code_of(error), sentence(error), error_fields(error)
     print(json.dumps({**known, "exit_code": code}) if as_json else text, file=sys.stderr)
     return code

@@ -1,50 +1,50 @@
-"""`gatepass-cli events`: what is on."""
+"""`gatepass-cli events`: events, listed and shown."""
 
 from typing import Annotated
 
 import typer
 
-from gatepass_sdk.cli.desk import Desk, at_desk
+from gatepass_sdk.cli.context import Context, with_context
 from gatepass_sdk.models import Event
 
 events = typer.Typer(rich_markup_mode=None)
 
 
 @events.callback(invoke_without_command=True)
-@at_desk
-def every_event(desk: Desk, *, context: typer.Context) -> None:
+@with_context
+def every_event(context: Context, *, typer_context: typer.Context) -> None:
     """List events, or show one. Without a command it lists them."""
-    if desk.is_alone(context):
-        _list(desk)
+    if context.is_without_command(typer_context):
+        _list(context)
 
 
 @events.command("list")
-@at_desk
-def list_events(desk: Desk) -> None:
+@with_context
+def list_events(context: Context) -> None:
     """Published events, by their start."""
-    _list(desk)
+    _list(context)
 
 
-def _list(desk: Desk) -> None:
-    found = desk.client.events.list()
-    if desk.out.as_json:
+def _list(context: Context) -> None:
+    found = context.client.events.list()
+    if context.out.as_json:
         for event in found:
-            desk.out.data(event.raw)
+            context.out.data(event.raw)
         return
     rows = [(event.id, event.starts_at, event.status, event.title, event.city) for event in found]
-    desk.out.table(("id", "starts", "status", "title", "city"), rows, "No event is published.")
+    context.out.table(("id", "starts", "status", "title", "city"), rows, "No event is published.")
 
 
 @events.command("show")
-@at_desk
-def show_event(desk: Desk, *, id: Annotated[str, typer.Argument(help="The event's id.")]) -> None:
+@with_context
+def show_event(context: Context, *, id: Annotated[str, typer.Argument(help="The event's id.")]) -> None:
     """One event, whatever its status."""
-    event = desk.client.events.retrieve(id)
-    if desk.out.as_json:
-        desk.out.data(event.raw)
+    event = context.client.events.retrieve(id)
+    if context.out.as_json:
+        context.out.data(event.raw)
         return
     place = ", ".join(part for part in (event.venue, event.city, event.country) if part)
-    desk.out.fields(
+    context.out.fields(
         {"id": event.id, "title": event.title, "status": event.status, "place": place}
         | {"starts": event.starts_at, "ends": event.ends_at}
         | _categories(event)

@@ -1,7 +1,7 @@
-"""`gatepass-cli listen`: show each webhook as it comes, and hand it to a receiver on this machine.
+"""`gatepass-cli listen`: show each webhook as it comes, and forward it to a receiver on this machine.
 
-It reads the feed, so nothing has to be reachable from outside. How far it came is remembered after every message: one
-that was not handed over before a crash is handed over after it.
+It reads the feed, so no port has to be reachable from outside. Its state is stored after every message: a message that
+was not forwarded before a crash is forwarded after it.
 """
 
 import signal
@@ -16,24 +16,24 @@ from typing import Annotated, Any, Final, NoReturn
 import typer
 
 from gatepass_sdk.cli.arguments import Types, listed, moment
-from gatepass_sdk.cli.desk import Desk, at_desk
-from gatepass_sdk.cli.feed import Feed, Message, Stretch
-from gatepass_sdk.cli.forwarding import Attempt, Forwarder
-from gatepass_sdk.cli.memory import Memory
-from gatepass_sdk.cli.printing import Printer, note
+from gatepass_sdk.cli.context import Context, with_context
+from gatepass_sdk.cli.errors import CommandError, sentence
+from gatepass_sdk.cli.feed import Feed, FeedPage, RawMessage
+from gatepass_sdk.cli.forwarder import ForwardAttempt, Forwarder
+from gatepass_sdk.cli.listen_state import ListenState
+from gatepass_sdk.cli.output import Printer, note
 from gatepass_sdk.cli.profiles import require_url
-from gatepass_sdk.cli.trouble import Trouble, sentence
 from gatepass_sdk.errors import APIConnectionError, RateLimited, ServerError
 
-# A call a second is far below the rate of any key.
-LOOK_EVERY: Final = 1.0
-# Before the first cursor.
+# One call per second is far below the rate limit of any key.
+POLL_SECONDS: Final = 1.0
+# The cursor before the first message.
 BEGINNING: Final = ""
 
 
-@at_desk
+@with_context
 def listen(
-    desk: Desk,
+    context: Context,
     *,
     forward_to: Annotated[
         str | None, typer.Option("--forward-to", "-f", metavar="URL", help="Hand each message to this receiver.")
@@ -50,103 +50,103 @@ def listen(
     It goes on where it was when it was last stopped; the first time it begins now.
     """
     if sum((after is not None, since is not None, from_now)) > 1:
-        raise Trouble("Give one of --after, --since and --from-now.")
+        raise CommandError("Give one of --after, --since and --from-now.")
     if forward_to is not None:
         require_url(forward_to, "--forward-to")
-    memory = Memory.of(desk.identity)
-    listener = _Listener(desk, memory, listed(types), moment(since, "--since"))
-    with _until_told_to_stop(), _forwarding(forward_to, memory.secret) as forwarder:
+    state = ListenState.of(context.identity)
+    listener = _Listener(context, state, listed(types), moment(since, "--since"))
+    with _until_interrupted(), _forwarding(forward_to, state.secret) as forwarder:
         if after is not None:
-            listener.go_back(after)
+            listener.start_after(after)
         elif since is not None:
-            memory.go_on(BEGINNING)
-        elif from_now or memory.cursor is None:
-            listener.pass_over()
+            state.advance(BEGINNING)
+        elif from_now or state.cursor is None:
+            listener.skip_to_end()
         listener.announce(forward_to)
         listener.run(forwarder)
 
 
 class _Listener:
-    def __init__(self, desk: Desk, memory: Memory, types: list[str] | None, since: datetime | None) -> None:
-        self._out = desk.out
-        self._identity = desk.identity
-        self._feed = Feed(desk)
-        self._memory = memory
+    def __init__(self, context: Context, state: ListenState, types: list[str] | None, since: datetime | None) -> None:
+        self._out = context.out
+        self._identity = context.identity
+        self._feed = Feed(context)
+        self._state = state
         self._types = types
         self._since = since
 
-    def go_back(self, cursor: str) -> None:
-        """Begin there, unless the service says that it is no cursor: that one must not be remembered."""
-        self._asked(cursor)
-        self._memory.go_on(cursor)
+    def start_after(self, cursor: str) -> None:
+        """Start after this cursor. It is stored only if the service accepts it."""
+        self._next_page(cursor)
+        self._state.advance(cursor)
 
-    def pass_over(self) -> None:
-        """Go to the end of the feed: what is there now is not news."""
+    def skip_to_end(self) -> None:
+        """Skip the messages that are in the feed now."""
         cursor, has_more = BEGINNING, True
         while has_more:
-            stretch = self._asked(cursor)
-            if cursor == BEGINNING and stretch.has_more and sys.stderr.isatty():
+            page = self._next_page(cursor)
+            if cursor == BEGINNING and page.has_more and sys.stderr.isatty():
                 note("Passing over what was before. That may take a while.")
-            cursor, has_more = stretch.cursor, stretch.has_more
-        self._memory.go_on(cursor)
+            cursor, has_more = page.cursor, page.has_more
+        self._state.advance(cursor)
 
     def announce(self, forward_to: str | None) -> None:
-        """Once this is printed, nothing that happens is missed."""
+        """Print that listening begins. Every message after this line is shown."""
         known: dict[str, Any] = {"base_url": self._identity.base_url, "mode": self._identity.mode}
         if forward_to is not None:
-            known |= {"forward_to": forward_to, "secret": self._memory.secret}
+            known |= {"forward_to": forward_to, "secret": self._state.secret}
         if self._out.as_json:
             self._out.data({"listening": known})
             return
         self._out.line(f"Listening to {known['base_url']} ({known['mode']}). Ctrl-C ends it.", "strong")
         if forward_to is not None:
-            self._out.line(f"Forwarding to {forward_to}, signed with {self._memory.secret}")
+            self._out.line(f"Forwarding to {forward_to}, signed with {self._state.secret}")
 
     def run(self, forwarder: Forwarder | None) -> NoReturn:
         while True:
-            stretch = self._asked(self._memory.cursor or BEGINNING)
-            for message in stretch.messages:
-                if message.id not in self._memory.done:
-                    self._hand_over(message, forwarder)
-                    self._memory.tick_off(message.id)
-            if stretch.messages:
-                self._memory.go_on(stretch.cursor)
-            if not stretch.has_more:
-                time.sleep(LOOK_EVERY)
+            page = self._next_page(self._state.cursor or BEGINNING)
+            for message in page.messages:
+                if message.id not in self._state.done:
+                    self._forward(message, forwarder)
+                    self._state.mark_done(message.id)
+            if page.messages:
+                self._state.advance(page.cursor)
+            if not page.has_more:
+                time.sleep(POLL_SECONDS)
 
-    def _asked(self, cursor: str) -> Stretch:
-        """What comes next. A service that is away is waited for."""
+    def _next_page(self, cursor: str) -> FeedPage:
+        """The next page of the feed. Waits while the service cannot be reached."""
         while True:
             try:
                 return self._feed.after(cursor or None)
             except (APIConnectionError, ServerError, RateLimited) as error:
                 note(f"{sentence(error)} Trying again.")
-                time.sleep(LOOK_EVERY)
+                time.sleep(POLL_SECONDS)
 
-    def _hand_over(self, message: Message, forwarder: Forwarder | None) -> None:
+    def _forward(self, message: RawMessage, forwarder: Forwarder | None) -> None:
         if not self._is_wanted(message):
             return
         _show(message, self._out)
         for attempt in forwarder.forward(message) if forwarder else ():
             _show_attempt(message, attempt, self._out)
 
-    def _is_wanted(self, message: Message) -> bool:
+    def _is_wanted(self, message: RawMessage) -> bool:
         if self._types is not None and message.type not in self._types:
             return False
         return self._since is None or datetime.fromisoformat(message.value["created_at"]) >= self._since
 
 
-def _show(message: Message, out: Printer) -> None:
+def _show(message: RawMessage, out: Printer) -> None:
     if out.as_json:
         out.data({"message": message.value})
         return
     data = message.value.get("data")
-    told = " ".join(f"{name}={value}" for name, value in data.items()) if isinstance(data, dict) else ""
+    fields = " ".join(f"{name}={value}" for name, value in data.items()) if isinstance(data, dict) else ""
     when = str(message.value.get("created_at"))[11:19]
-    out.line(f"{when}  {message.type}  {message.id}  {told}", "strong")
+    out.line(f"{when}  {message.type}  {message.id}  {fields}", "strong")
 
 
-def _show_attempt(message: Message, attempt: Attempt, out: Printer) -> None:
+def _show_attempt(message: RawMessage, attempt: ForwardAttempt, out: Printer) -> None:
     if out.as_json:
         out.data({"forwarded": {"id": message.id, **asdict(attempt), "succeeded": attempt.succeeded}})
         return
@@ -165,8 +165,8 @@ def _forwarding(url: str | None, secret: str) -> Generator[Forwarder | None]:
 
 
 @contextmanager
-def _until_told_to_stop() -> Generator[None]:
-    """Being told to stop is the normal end of it."""
+def _until_interrupted() -> Generator[None]:
+    """Ctrl-C and SIGTERM are the normal end of the command."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         yield

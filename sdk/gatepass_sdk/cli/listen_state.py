@@ -1,16 +1,16 @@
-"""What `listen` remembers from one start to the next: its secret, and how far it came."""
+"""The state of `listen` between two starts: its secret and its cursor."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from gatepass_sdk.cli import profiles
-from gatepass_sdk.cli.forwarding import new_secret
+from gatepass_sdk.cli.forwarder import new_secret
 from gatepass_sdk.cli.profiles import Identity
 
 
 @dataclass
-class Memory:
-    """`done` are the messages after the cursor that were shown already: a page is kept up message by message."""
+class ListenState:
+    """`done` are the ids of the messages after the cursor that were shown already."""
 
     identity: Identity
     secret: str = field(repr=False)
@@ -19,28 +19,28 @@ class Memory:
 
     @classmethod
     def of(cls, identity: Identity) -> Self:
-        kept = profiles.read_json(_file(identity))
-        # A cursor of another key would pass things over.
-        is_ours = kept.get("fingerprint") == identity.fingerprint
+        stored = profiles.read_json(_file(identity))
+        # With the cursor of another key, messages would be skipped.
+        is_ours = stored.get("fingerprint") == identity.fingerprint
         return cls(
             identity,
-            secret=kept.get("secret") or new_secret(),
-            cursor=kept.get("cursor") if is_ours else None,
-            done=kept.get("done", []) if is_ours else [],
+            secret=stored.get("secret") or new_secret(),
+            cursor=stored.get("cursor") if is_ours else None,
+            done=stored.get("done", []) if is_ours else [],
         )
 
-    def go_on(self, cursor: str | None) -> None:
+    def advance(self, cursor: str | None) -> None:
         self.cursor, self.done = cursor, []
-        self._keep()
+        self._save()
 
-    def tick_off(self, message_id: str) -> None:
+    def mark_done(self, message_id: str) -> None:
         self.done.append(message_id)
-        self._keep()
+        self._save()
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         known: dict[str, Any] = {"secret": self.secret, "cursor": self.cursor, "done": self.done}
         profiles.write_private(_file(self.identity), {**known, "fingerprint": self.identity.fingerprint})
 
 
 def _file(identity: Identity) -> Any:
-    return profiles.home() / "listen" / f"{identity.profile or identity.fingerprint}.json"
+    return profiles.config_folder() / "listen" / f"{identity.profile or identity.fingerprint}.json"

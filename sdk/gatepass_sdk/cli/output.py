@@ -1,4 +1,4 @@
-"""Printing: JSON for programs, lines and columns for people, and colours only where they can be seen."""
+"""Output: JSON for programs, lines and columns for people, colours for terminals only."""
 
 import json
 import os
@@ -11,7 +11,7 @@ ANSI: Final = {"good": "1;30;42", "bad": "1;37;41", "strong": "1", "green": "32"
 
 
 class Printer:
-    """Where a command's results go. With `as_json` they are one object a line, and nothing else."""
+    """Prints the results of a command. With `as_json` they are one object per line, and nothing else."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
@@ -21,42 +21,42 @@ class Printer:
         print(json.dumps(value, ensure_ascii=False, default=str), flush=True)
 
     def line(self, text: str, style: str | None = None) -> None:
-        print(self.painted(text, style), flush=True)
+        print(self.coloured(text, style), flush=True)
 
     def verdict(self, word: str, text: str, *, good: bool) -> None:
-        """One that is read from two steps away."""
-        label = self.painted(f"{word:^9}", "good" if good else "bad")
-        print(label, self.painted(text, "green" if good else "red"), flush=True)
+        """A verdict that can be read from two steps away."""
+        label = self.coloured(f"{word:^9}", "good" if good else "bad")
+        print(label, self.coloured(text, "green" if good else "red"), flush=True)
 
-    def painted(self, text: str, style: str | None) -> str:
+    def coloured(self, text: str, style: str | None) -> str:
         shown = printable(text)
         return f"\x1b[{ANSI[style]}m{shown}\x1b[0m" if style and self._colours else shown
 
     def fields(self, values: Mapping[str, object]) -> None:
-        """One thing: a name and a value a line."""
+        """One object: a name and a value per line."""
         width = max(map(len, values))
         for name, value in values.items():
             self.line(f"{name:<{width}}  {_shown(value)}")
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[object]], nothing: str) -> None:
-        """Many things: a line each, never cut, so that `grep` and `awk` find everything."""
+        """Many objects: one line each, never cut, so that `grep` and `awk` find everything."""
         lines = [[_shown(value) for value in row] for row in rows]
         if not lines:
             self.line(nothing)
             return
-        widths = [max(len(line[place]) for line in [list(heads), *lines]) for place in range(len(heads))]
+        widths = [max(len(line[column]) for line in [list(heads), *lines]) for column in range(len(heads))]
         self.line(_columns([head.upper() for head in heads], widths), "strong")
         for line in lines:
             self.line(_columns(line, widths))
 
 
 def note(text: str) -> None:
-    """What is no result, such as a hint: on stderr, so that it never ends in a file of results."""
+    """Print a hint to stderr, so that it never gets into a file of results."""
     print(printable(text), file=sys.stderr, flush=True)
 
 
 def printable(text: str) -> str:
-    """Text of others must not move the cursor or ring the bell."""
+    """Escape control characters: foreign text must not move the cursor or ring the bell."""
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 

@@ -1,4 +1,4 @@
-"""Profiles: several keys, by name, in one file that only its owner can read."""
+"""Profiles: several keys by name, in one file that only its owner can read."""
 
 import json
 import os
@@ -12,10 +12,12 @@ from typing import Any, Final, cast
 import httpx2
 from typer import get_app_dir
 
-from gatepass_sdk.cli.trouble import ExitCode, Trouble
+from gatepass_sdk import _settings
+from gatepass_sdk.cli.errors import CommandError, ExitCode
+from gatepass_sdk.errors import ConfigurationError
 
 NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", re.ASCII)
-FIRST: Final = "default"
+DEFAULT_NAME: Final = "default"
 
 
 @dataclass(frozen=True)
@@ -29,36 +31,38 @@ class Profile:
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same key at the same place; the key cannot be read from it."""
+        """A hash of the key and the base URL. The key cannot be read from it."""
         return sha256(f"{self.base_url}\n{self.api_key}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Identity(Profile):
-    """Who a command is: the key and the place, and the profile that they are from, if any."""
+    """The key and base URL of a command, and the profile that they are from, if any."""
 
     profile: str | None = None
 
 
 class Profiles:
-    """What `login` has kept."""
+    """The profiles that `login` has stored."""
 
     def __init__(self) -> None:
-        self._file = home() / "profiles.json"
-        kept = read_json(self._file)
-        self.default: str | None = kept.get("default")
+        self._file = config_folder() / "profiles.json"
+        stored = read_json(self._file)
+        self.default: str | None = stored.get("default")
         try:
-            self.named = {name: Profile(**profile) for name, profile in kept.get("profiles", {}).items()}
+            self.named = {name: Profile(**profile) for name, profile in stored.get("profiles", {}).items()}
         except (AttributeError, TypeError):
             raise _unreadable(self._file) from None
 
     def find(self, name: str) -> Profile:
         if name not in self.named:
             known = ", ".join(sorted(self.named)) or "none"
-            raise Trouble(f"There is no profile {name!r} (there are: {known}). Make it: gatepass-cli login -p {name}")
+            raise CommandError(
+                f"There is no profile {name!r} (there are: {known}). Make it: gatepass-cli login -p {name}"
+            )
         return self.named[name]
 
-    def keep(self, name: str, profile: Profile) -> None:
+    def save(self, name: str, profile: Profile) -> None:
         self.named[name] = profile
         self.default = self.default or name
         self._write()
@@ -81,22 +85,31 @@ class Profiles:
 
 
 def identity(named: str | None, base_url: str | None, environment: Mapping[str, str] = os.environ) -> Identity:
-    """Whose key, and where: options before variables, variables before the profile."""
+    """The key and the base URL: from options, else from variables, else from the profile."""
     profiles = Profiles()
     name = named or environment.get("GATEPASS_PROFILE") or profiles.default
     key = None if named else environment.get("GATEPASS_API_KEY")
-    kept = None
+    stored = None
     if name and (key is None or name in profiles.named):
-        kept = profiles.find(name)
-    if key is None and kept is None:
-        raise Trouble("There is no API key. Run gatepass-cli login, or set GATEPASS_API_KEY.", ExitCode.KEY)
-    url = base_url or (None if named else environment.get("GATEPASS_BASE_URL")) or (kept.base_url if kept else None)
+        stored = profiles.find(name)
+    if key is None and stored is None:
+        raise CommandError("There is no API key. Run gatepass-cli login, or set GATEPASS_API_KEY.", ExitCode.KEY)
+    url = base_url or (None if named else environment.get("GATEPASS_BASE_URL")) or (stored.base_url if stored else None)
     if url is None:
-        raise Trouble("There is no base URL: give --base-url or set GATEPASS_BASE_URL. It ends with /api/public/v1.")
-    require_url(url, "The base URL")
-    if key is None and kept is not None:
-        return Identity(kept.api_key, url.rstrip("/"), name)
-    return Identity(key or "", url.rstrip("/"))
+        raise CommandError(
+            "There is no base URL: give --base-url or set GATEPASS_BASE_URL. It ends with /api/public/v1."
+        )
+    url = checked_base_url(url)
+    if key is None and stored is not None:
+        return Identity(stored.api_key, url, name)
+    return Identity(key or "", url)
+
+
+def checked_base_url(text: str) -> str:
+    try:
+        return _settings.checked_base_url(text)
+    except ConfigurationError as error:
+        raise CommandError(error.message) from None
 
 
 def require_url(text: str, what: str) -> None:
@@ -105,22 +118,22 @@ def require_url(text: str, what: str) -> None:
     except httpx2.InvalidURL:
         url = httpx2.URL("")
     if url.scheme not in ("https", "http") or not url.host:
-        raise Trouble(f"{what} is not a URL that begins with https:// (or http:// on your own machine).")
+        raise CommandError(f"{what} is not a URL that begins with https:// (or http:// on your own machine).")
 
 
 def checked_name(name: str) -> str:
     if NAME.fullmatch(name) is None:
-        raise Trouble("A profile's name has letters, digits, dots, dashes and underscores, 64 at most.")
+        raise CommandError("A profile's name has letters, digits, dots, dashes and underscores, 64 at most.")
     return name
 
 
 def names(incomplete: str) -> list[str]:
-    """For completion."""
+    """Profile names, for completion."""
     return [name for name in sorted(Profiles().named) if name.startswith(incomplete)]
 
 
-def home() -> Path:
-    """XDG's place for settings, or what the platform has in its stead."""
+def config_folder() -> Path:
+    """The XDG configuration folder, or the platform's equivalent."""
     return Path(get_app_dir("gatepass"))
 
 
@@ -136,12 +149,12 @@ def read_json(file: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def _unreadable(file: Path) -> Trouble:
-    return Trouble(f"{file} cannot be read. Mend or delete it.")
+def _unreadable(file: Path) -> CommandError:
+    return CommandError(f"{file} cannot be read. Mend or delete it.")
 
 
 def write_private(file: Path, value: Mapping[str, Any]) -> None:
-    """Write it whole or not at all, for its owner's eyes."""
+    """Write the file atomically, readable by its owner only."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     beside = file.with_name(f"{file.name}.{os.getpid()}")
     beside.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A bar on stderr for work that takes a while, if somebody looks."""
+"""A progress bar on stderr, if that is a terminal."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def bar(label: str, total: int, *, wanted: bool = True) -> Generator[Callable[[int], None]]:
-    """Call what this gives with how much is done."""
+    """A function that moves the bar to the given count."""
     if not wanted or not sys.stderr.isatty():
         yield lambda _done: None
         return
@@ -18,7 +18,7 @@ def bar(label: str, total: int, *, wanted: bool = True) -> Generator[Callable[[i
 
     console = Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")))
     columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    # Lines that are printed meanwhile stand above the bar, unless they go to a file.
+    # Lines printed meanwhile appear above the bar, unless they go to a file.
     with Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as shown:
         task = shown.add_task(label, total=total)
         yield lambda done: shown.update(task, completed=done)

@@ -1,4 +1,4 @@
-"""`gatepass-cli scan`: show cards at a gate, and read what the gate says."""
+"""`gatepass-cli scan`: scan cards, and print each verdict."""
 
 import sys
 from base64 import urlsafe_b64decode
@@ -11,19 +11,19 @@ import typer
 
 from gatepass_sdk import SANDBOX_EVENT_ID
 from gatepass_sdk.cli.arguments import moment
-from gatepass_sdk.cli.desk import Desk, at_desk
+from gatepass_sdk.cli.context import Context, with_context
+from gatepass_sdk.cli.errors import CommandError, ExitCode, code_of, error_fields
 from gatepass_sdk.cli.progress import bar
-from gatepass_sdk.cli.trouble import ExitCode, Trouble, code_of, told
 from gatepass_sdk.errors import APIStatusError, GatepassError
 from gatepass_sdk.models import ScanResult
 
-TOKEN: Final = "SVC1."  # noqa: S105  what tokens begin with
+TOKEN: Final = "SVC1."  # noqa: S105  the prefix of tokens
 STDIN: Final = "-"
 
 
-@at_desk
+@with_context
 def scan(
-    desk: Desk,
+    context: Context,
     *,
     cards: Annotated[
         list[str] | None, typer.Argument(metavar="CARD", help="Card numbers or tokens; - reads them from stdin.")
@@ -50,38 +50,40 @@ def scan(
     """
     shown = _cards(cards, file)
     if key is not None and (isinstance(shown, Iterator) or len(shown) > 1):
-        raise Trouble("--key belongs to one scan: give one card with it.")
-    gatekeeper = _Gatekeeper(desk, _event(desk, event), gate, scanner, moment(occurred_at, "--occurred-at"), key)
+        raise CommandError("--key belongs to one scan: give one card with it.")
+    card_scanner = _CardScanner(
+        context, _event(context, event), gate, scanner, moment(occurred_at, "--occurred-at"), key
+    )
     worst = ExitCode.DONE
     how_many = 0 if isinstance(shown, Iterator) else len(shown)
     with bar("Scanning", how_many, wanted=how_many > 1) as advance:
-        for place, card in enumerate(shown, 1):
-            worst = max(worst, gatekeeper.admit(card, place))
-            advance(place)
+        for line, card in enumerate(shown, 1):
+            worst = max(worst, card_scanner.scan(card, line))
+            advance(line)
     raise typer.Exit(worst)
 
 
-class _Gatekeeper:
-    """Scans one card after the other, and says each verdict as it comes."""
+class _CardScanner:
+    """Scans one card after the other, and prints each verdict."""
 
     def __init__(
         self,
-        desk: Desk,
+        context: Context,
         event_id: str,
         gate: str | None,
         scanner: str | None,
         occurred_at: datetime | None,
         key: str | None,
     ) -> None:
-        self._client = desk.client
-        self._out = desk.out
+        self._client = context.client
+        self._out = context.out
         self._event_id = event_id
         self._gate = gate
         self._scanner = scanner
         self._occurred_at = occurred_at
         self._key = key
 
-    def admit(self, card: str, place: int) -> ExitCode:
+    def scan(self, card: str, line: int) -> ExitCode:
         number, is_token = _number(card), card.startswith(TOKEN)
         try:
             result = self._client.scans.create(
@@ -96,32 +98,32 @@ class _Gatekeeper:
         except GatepassError as error:
             if code_of(error) is ExitCode.KEY:
                 raise
-            self._turn_away(number, place, error)
+            self._print_failure(number, line, error)
             return code_of(error)
-        self._let_in(number, place, result)
+        self._print_activated(number, line, result)
         return ExitCode.DONE
 
-    def _let_in(self, number: str, place: int, result: ScanResult) -> None:
+    def _print_activated(self, number: str, line: int, result: ScanResult) -> None:
         if self._out.as_json:
             known = {"request_id": result.request_id, "idempotency_key": result.idempotency_key}
-            said = {"line": place, "card_number": number, "verdict": "activated", **result.raw}
-            self._out.data({**said, "replayed": result.replayed, **known})
+            fields = {"line": line, "card_number": number, "verdict": "activated", **result.raw}
+            self._out.data({**fields, "replayed": result.replayed, **known})
             return
         again = "  (an earlier try of this scan did it)" if result.replayed else ""
         self._out.verdict("ENTER", f"{number}  {result.category_name} ({result.tier}){again}", good=True)
 
-    def _turn_away(self, number: str, place: int, error: GatepassError) -> None:
+    def _print_failure(self, number: str, line: int, error: GatepassError) -> None:
         unknown = code_of(error) not in (ExitCode.REFUSED, ExitCode.WRONG_USAGE)
         if self._out.as_json:
             verdict = "unknown" if unknown else "refused"
-            self._out.data({"line": place, "card_number": number, "verdict": verdict, **told(error)})
+            self._out.data({"line": line, "card_number": number, "verdict": verdict, **error_fields(error)})
             return
-        self._out.verdict("RETRY" if unknown else "STOP", f"{number}  {_why(error)}", good=False)
+        self._out.verdict("RETRY" if unknown else "STOP", f"{number}  {_reason(error)}", good=False)
         if unknown and error.idempotency_key:
             self._out.line(f"          Ask again with --key {error.idempotency_key}", "faint")
 
 
-def _why(error: GatepassError) -> str:
+def _reason(error: GatepassError) -> str:
     if not isinstance(error, APIStatusError):
         return error.message
     first = [str(error.details[name]) for name in ("activated_at", "gate") if error.details.get(name)]
@@ -129,18 +131,18 @@ def _why(error: GatepassError) -> str:
     return f"{error.message}{since} ({error.request_id})"
 
 
-def _event(desk: Desk, event: str | None) -> str:
+def _event(context: Context, event: str | None) -> str:
     if event is not None:
         return event
-    if not desk.client.is_sandbox:
-        raise Trouble("Say which event with --event; gatepass-cli events lists them.")
+    if not context.client.is_sandbox:
+        raise CommandError("Say which event with --event; gatepass-cli events lists them.")
     return SANDBOX_EVENT_ID
 
 
 def _cards(cards: Sequence[str] | None, file: Path | None) -> Sequence[str] | Iterator[str]:
-    """All of them at once, or as they come in: a hand scanner types a line for each."""
+    """The arguments, the lines of the file, or an iterator over stdin, where a hand scanner types a line per card."""
     if (not cards) == (file is None):
-        raise Trouble("Say which cards: as arguments, with --file, or with - from stdin.")
+        raise CommandError("Say which cards: as arguments, with --file, or with - from stdin.")
     if file is not None:
         return list(_lines(file.read_text("utf-8", "replace").splitlines()))
     return _lines(sys.stdin) if cards == [STDIN] else cards or []
@@ -151,7 +153,7 @@ def _lines(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _number(card: str) -> str:
-    """The card's number. A token is a secret and is not shown; the number in it is not."""
+    """The number of the card. A token is a secret and is not printed; the number in it is not secret."""
     if not card.startswith(TOKEN):
         return card
     part = card.split(".")[1]

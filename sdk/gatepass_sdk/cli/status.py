@@ -1,23 +1,23 @@
-"""`gatepass-cli status`: who this is, where, whether it answers, and what is left of the rate."""
+"""`gatepass-cli status`: the identity in use, whether the service answers, and what is left of the rate."""
 
 import re
 import time
 from typing import Any
 
-from gatepass_sdk.cli.desk import Desk, at_desk
+from gatepass_sdk.cli.context import Context, with_context
 from gatepass_sdk.errors import PermissionDenied
 
 
-@at_desk
-def status(desk: Desk) -> None:
+@with_context
+def status(context: Context) -> None:
     """Say who this is, and whether Gatepass answers.
 
     With what is left of the rate.
     """
-    identity = desk.identity
+    identity = context.identity
     began = time.perf_counter()
     try:
-        desk.client.events.list(limit=1).first()
+        context.client.events.list(limit=1).first()
         reads_events = True
     except PermissionDenied:
         reads_events = False
@@ -29,13 +29,13 @@ def status(desk: Desk) -> None:
         "reachable": True,
         "milliseconds": milliseconds,
         "reads_events": reads_events,
-        "rate_left": _number("r", desk.last_headers.get("ratelimit")),
-        "rate_burst": _number("q", desk.last_headers.get("ratelimit-policy")),
+        "rate_left": _number("r", context.last_headers.get("ratelimit")),
+        "rate_burst": _number("q", context.last_headers.get("ratelimit-policy")),
     }
-    if desk.out.as_json:
-        desk.out.data(known)
+    if context.out.as_json:
+        context.out.data(known)
         return
-    desk.out.fields(
+    context.out.fields(
         {
             "profile": identity.profile or "none (the key is from GATEPASS_API_KEY)",
             "mode": identity.mode,

@@ -1,4 +1,4 @@
-"""`gatepass-cli trigger`: make a webhook happen, in the sandbox."""
+"""`gatepass-cli trigger`: cause a webhook message, in the sandbox."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from gatepass_sdk import SANDBOX_EVENT_ID
-from gatepass_sdk.cli.desk import Desk, at_desk
-from gatepass_sdk.cli.trouble import Trouble
+from gatepass_sdk.cli.context import Context, with_context
+from gatepass_sdk.cli.errors import CommandError
 from gatepass_sdk.errors import AlreadyUsed
 
 
@@ -20,7 +20,7 @@ class Trigger(StrEnum):
     CARD_STATUS_CHANGED = "card.status_changed"
 
 
-# What the API cannot do, and who can.
+# Messages that the API cannot cause, and where they can be caused.
 ELSEWHERE: Final = {
     Trigger.TICKET_CANCELLED: "Tickets are cancelled in the studio, on the ticket's own page.",
     Trigger.EVENT_CANCELLED: "Events are cancelled in the studio, on the event's own page.",
@@ -28,9 +28,9 @@ ELSEWHERE: Final = {
 }
 
 
-@at_desk
+@with_context
 def trigger(
-    desk: Desk,
+    context: Context,
     *,
     type: Annotated[Trigger, typer.Argument(metavar="TYPE", help="ticket.activated, scan.denied or webhook.ping.")],
     endpoint: Annotated[
@@ -42,37 +42,41 @@ def trigger(
     The API can cause ticket.activated, scan.denied and webhook.ping.
     """
     if type in ELSEWHERE:
-        raise Trouble(f"{ELSEWHERE[type]} The API cannot, so this cannot be triggered here.")
-    if not desk.client.is_sandbox:
-        raise Trouble("Only a sandbox key may trigger things: this one is live.")
+        raise CommandError(f"{ELSEWHERE[type]} The API cannot, so this cannot be triggered here.")
+    if not context.client.is_sandbox:
+        raise CommandError("Only a sandbox key may trigger things: this one is live.")
     known = {Trigger.TICKET_ACTIVATED: _activate, Trigger.SCAN_DENIED: _deny}.get(type)
-    caused = _ping(desk, endpoint) if known is None else known(desk)
-    if desk.out.as_json:
-        desk.out.data({"triggered": type, **caused})
+    caused = _ping(context, endpoint) if known is None else known(context)
+    if context.out.as_json:
+        context.out.data({"triggered": type, **caused})
         return
-    desk.out.line(f"Triggered {type}: {caused['by']}.", "green")
+    context.out.line(f"Triggered {type}: {caused['by']}.", "green")
     if type is Trigger.SCAN_DENIED:
-        desk.out.line("It is sent to endpoints that ask for scan.denied, and is in the feed if there is one.", "faint")
+        context.out.line(
+            "It is sent to endpoints that ask for scan.denied, and is in the feed if there is one.", "faint"
+        )
 
 
-def _activate(desk: Desk) -> dict[str, Any]:
-    result = desk.client.scans.create(SANDBOX_EVENT_ID, card_number="TEST_VALID", gate="gatepass-cli")
+def _activate(context: Context) -> dict[str, Any]:
+    result = context.client.scans.create(SANDBOX_EVENT_ID, card_number="TEST_VALID", gate="gatepass-cli")
     return {"by": "a scan of TEST_VALID", "request_id": result.request_id}
 
 
-def _deny(desk: Desk) -> dict[str, Any]:
+def _deny(context: Context) -> dict[str, Any]:
     try:
-        result = desk.client.scans.create(SANDBOX_EVENT_ID, card_number="TEST_USED", gate="gatepass-cli")
+        result = context.client.scans.create(SANDBOX_EVENT_ID, card_number="TEST_USED", gate="gatepass-cli")
     except AlreadyUsed as refusal:
         return {"by": "a scan of TEST_USED", "request_id": refusal.request_id}
-    raise Trouble(f"TEST_USED was let in ({result.request_id}): this is not the sandbox.")
+    raise CommandError(f"TEST_USED was let in ({result.request_id}): this is not the sandbox.")
 
 
-def _ping(desk: Desk, endpoint: str | None) -> dict[str, Any]:
+def _ping(context: Context, endpoint: str | None) -> dict[str, Any]:
     if endpoint is None:
-        found = list(desk.client.webhook_endpoints.list())
+        found = list(context.client.webhook_endpoints.list())
         if len(found) != 1:
-            raise Trouble(f"There are {len(found)} endpoints: say which with --endpoint. webhooks list shows them.")
+            raise CommandError(
+                f"There are {len(found)} endpoints: say which with --endpoint. webhooks list shows them."
+            )
         endpoint = found[0].id
-    delivery = desk.client.webhook_endpoints.test(endpoint)
+    delivery = context.client.webhook_endpoints.test(endpoint)
     return {"by": f"a test of endpoint {endpoint}", "delivery_id": delivery.id, "event_id": delivery.event_id}

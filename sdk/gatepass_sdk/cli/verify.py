@@ -1,4 +1,4 @@
-"""`gatepass-cli verify` and `keys`: what a card token is worth, with a network and without."""
+"""`gatepass-cli verify` and `keys`: card tokens, verified online and offline."""
 
 import sys
 from pathlib import Path
@@ -7,15 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from gatepass_sdk.cli import profiles
-from gatepass_sdk.cli.desk import Desk, at_desk
-from gatepass_sdk.cli.printing import Printer
-from gatepass_sdk.cli.trouble import ExitCode, Trouble
+from gatepass_sdk.cli.context import Context, with_context
+from gatepass_sdk.cli.errors import CommandError, ExitCode
+from gatepass_sdk.cli.output import Printer
 from gatepass_sdk.tokens import CardKeys
 
 
-@at_desk
+@with_context
 def verify(
-    desk: Desk,
+    context: Context,
     *,
     token: Annotated[str, typer.Argument(help="SVC1.…; - reads it from stdin.")],
     offline: Annotated[bool, typer.Option("--offline", help="By the keys that `keys` has saved; no network.")] = False,
@@ -26,17 +26,17 @@ def verify(
     """Say whether a card token is good. No ticket is activated."""
     text = sys.stdin.readline().strip() if token == "-" else token  # noqa: S105  a dash
     if offline or keys_file is not None:
-        reading = _kept(keys_file or _place(desk)).verify(text)
+        reading = _load_keys(keys_file or _keys_file(context)).verify(text)
         known: dict[str, Any] = {**vars(reading), "offline": True}
     else:
-        known = dict(desk.client.cards.verify(text).raw)
-    _show(known, desk.out)
+        known = dict(context.client.cards.verify(text).raw)
+    _show(known, context.out)
     raise typer.Exit(ExitCode.DONE if known["valid"] else ExitCode.REFUSED)
 
 
-@at_desk
+@with_context
 def keys(
-    desk: Desk,
+    context: Context,
     *,
     file: Annotated[Path | None, typer.Argument(help="Where to; without it, where `verify --offline` looks.")] = None,
 ) -> None:
@@ -44,27 +44,29 @@ def keys(
 
     They are the organization's, and no secret.
     """
-    found = desk.client.cards.keys()
-    place = file or _place(desk)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(found.to_json() + "\n", "utf-8")
-    if desk.out.as_json:
-        desk.out.data({"file": str(place), "keys": len(found.keys)})
+    found = context.client.cards.keys()
+    path = file or _keys_file(context)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(found.to_json() + "\n", "utf-8")
+    if context.out.as_json:
+        context.out.data({"file": str(path), "keys": len(found.keys)})
     else:
-        desk.out.line(f"Saved {len(found.keys)} public keys in {place}")
+        context.out.line(f"Saved {len(found.keys)} public keys in {path}")
 
 
-def _place(desk: Desk) -> Path:
-    return profiles.home() / "keys" / f"{desk.identity.fingerprint}.json"
+def _keys_file(context: Context) -> Path:
+    return profiles.config_folder() / "keys" / f"{context.identity.fingerprint}.json"
 
 
-def _kept(file: Path) -> CardKeys:
+def _load_keys(file: Path) -> CardKeys:
     try:
         return CardKeys.from_json(file.read_text("utf-8"))
     except FileNotFoundError:
-        raise Trouble(f"There are no keys at {file}. Save them while there is a network: gatepass-cli keys") from None
+        raise CommandError(
+            f"There are no keys at {file}. Save them while there is a network: gatepass-cli keys"
+        ) from None
     except (ValueError, AttributeError):
-        raise Trouble(f"{file} is not a file of keys. Make it with gatepass-cli keys.") from None
+        raise CommandError(f"{file} is not a file of keys. Make it with gatepass-cli keys.") from None
 
 
 def _show(known: dict[str, Any], out: Printer) -> None:

@@ -1,4 +1,4 @@
-"""Reading a body as strictly as the service does, with its sentences."""
+"""The body reader: as strict as the service's, with the same sentences."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from gatepass_sdk.testing._asked import Refused, invalid
+from gatepass_sdk.testing._http import Refused, invalid
 
 LARGEST: Final = 16 * 1024
 RFC3339: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
@@ -62,11 +62,11 @@ Fields = Mapping[str, Text | Texts | Flag]
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """A JSON object with its members in the order in which they stand."""
+    """A JSON object, its members in their order."""
 
 
 def read_body(raw: bytes, fields: Fields) -> dict[str, Any]:
-    """The fields that were sent; the first that is wrong is named."""
+    """The known fields of the body. Raises for the first that is wrong."""
     if len(raw) > LARGEST:
         raise Refused("request_too_large")
     pairs, rest = _parsed(raw)
@@ -104,11 +104,11 @@ def read_uuid(text: str) -> UUID | None:
 
 
 def _parsed(raw: bytes) -> tuple[_Pairs, str]:
-    """The object, and what follows it. The service judges as it reads, so what follows is looked at last."""
+    """The object, and the text after it. The service checks fields as it reads, so that text is checked last."""
     try:
         text = raw.decode().lstrip(BLANKS)
         value, end = DECODER.raw_decode(text) if text[:1] != "[" else ([], 0)
-        # Half a surrogate pair is no text.
+        # Fails for half a surrogate pair.
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise _no_json() from None

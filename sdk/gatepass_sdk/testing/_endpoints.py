@@ -1,21 +1,22 @@
-"""Webhook endpoints: made, changed, deleted, tested, and given new secrets."""
+"""Webhook endpoints: created, changed, deleted, tested, and given new secrets."""
 
+import hashlib
+from base64 import b64encode
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
-from gatepass_sdk.testing._asked import Asked, Refused, Reply
-from gatepass_sdk.testing._bodies import Fields, Flag, Text, Texts, read_body
-from gatepass_sdk.testing._destinations import require_allowed
-from gatepass_sdk.testing._endpoint import Endpoint, endpoint_id, find_endpoint, known_types, new_secret
-from gatepass_sdk.testing._messages import tell
-from gatepass_sdk.testing._pages import Place, page_of, page_size, page_start
+from gatepass_sdk.testing._body_reader import Fields, Flag, Text, Texts, read_body, read_uuid
+from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
+from gatepass_sdk.testing._outbox import emit
+from gatepass_sdk.testing._paging import page_of, page_size, page_start
+from gatepass_sdk.testing._state import EndpointRecord, World
+from gatepass_sdk.testing._url_policy import require_allowed
 
-if TYPE_CHECKING:
-    from gatepass_sdk.testing._world import World
-
-MOST: Final = 16
-STEP: Final = timedelta(hours=24)
+TYPES: Final = ("ticket.activated", "ticket.cancelled", "event.cancelled", "card.status_changed", "scan.denied")
+MOST_ENDPOINTS: Final = 16
+ROTATION_STEP: Final = timedelta(hours=24)
 NEW: Final[Fields] = {
     "url": Text(2000, 1, needed=True),
     "types": Texts(Text(64), 32, needed=True),
@@ -30,61 +31,62 @@ CHANGED: Final[Fields] = {
 ROTATION: Final[Fields] = {"switch": Flag()}
 
 
-def create_endpoint(world: "World", asked: Asked) -> Reply:
-    """With its secret, this once."""
-    body, now = read_body(asked.body, NEW), world.now()
+def create_endpoint(world: World, request: Request) -> Reply:
+    """Create an endpoint. Only this reply has its secret."""
+    body, now = read_body(request.body, NEW), world.now()
     url, types = require_allowed(body["url"], allow_private=world.allow_private), known_types(body["types"])
-    if sum(len(side.endpoints) for side in world.sides.values()) >= MOST:
+    if sum(len(side.endpoints) for side in world.sides.values()) >= MOST_ENDPOINTS:
         raise Refused("too_many_endpoints")
     id = world.new_id()
-    endpoint = Endpoint(id, asked.mode, url, types, body.get("description"), new_secret(id), now)
-    world.sides[asked.mode].endpoints.append(endpoint)
+    endpoint = EndpointRecord(id, request.mode, url, types, body.get("description"), _new_secret(id), now)
+    world.sides[request.mode].endpoints.append(endpoint)
     return Reply(201, {"data": endpoint.shown(now, secret=endpoint.secret)})
 
 
-def list_endpoints(world: "World", asked: Asked) -> Reply:
+def list_endpoints(world: World, request: Request) -> Reply:
     """Oldest first."""
-    size_and_start, now = (page_size(asked), page_start(asked)), world.now()
-    return page_of(asked, world.sides[asked.mode].endpoints, _place, lambda one: one.shown(now), size_and_start)
+    size_and_start, now = (page_size(request), page_start(request)), world.now()
+    endpoints = world.sides[request.mode].endpoints
+    return page_of(request, endpoints, lambda one: one.position, lambda one: one.shown(now), size_and_start)
 
 
-def retrieve_endpoint(world: "World", asked: Asked) -> Reply:
-    return Reply(200, {"data": find_endpoint(world, asked).shown(world.now())})
+def retrieve_endpoint(world: World, request: Request) -> Reply:
+    return Reply(200, {"data": find_endpoint(world, request).shown(world.now())})
 
 
-def update_endpoint(world: "World", asked: Asked) -> Reply:
-    """Change what is given, and nothing else."""
-    endpoint_id(asked)
-    body = read_body(asked.body, CHANGED)
+def update_endpoint(world: World, request: Request) -> Reply:
+    """Change the given fields only."""
+    endpoint_id(request)
+    body = read_body(request.body, CHANGED)
     if "url" in body:
         require_allowed(body["url"], allow_private=world.allow_private)
     types = known_types(body["types"]) if "types" in body else None
-    endpoint = find_endpoint(world, asked)
+    endpoint = find_endpoint(world, request)
     endpoint.url, endpoint.types = body.get("url", endpoint.url), types or endpoint.types
     endpoint.description = body.get("description", endpoint.description)
     endpoint.is_paused = body["status"] == "paused" if "status" in body else endpoint.is_paused
     return Reply(200, {"data": endpoint.shown(world.now())})
 
 
-def delete_endpoint(world: "World", asked: Asked) -> Reply:
-    world.sides[asked.mode].endpoints.remove(find_endpoint(world, asked))
+def delete_endpoint(world: World, request: Request) -> Reply:
+    world.sides[request.mode].endpoints.remove(find_endpoint(world, request))
     return Reply(204, None)
 
 
-def ping_endpoint(world: "World", asked: Asked) -> Reply:
-    """A ping for this endpoint alone."""
-    endpoint, side = find_endpoint(world, asked), world.sides[asked.mode]
+def ping_endpoint(world: World, request: Request) -> Reply:
+    """Send a `webhook.ping` to this endpoint alone."""
+    endpoint, side = find_endpoint(world, request), world.sides[request.mode]
     if endpoint.is_paused:
         raise Refused("not_allowed", "The endpoint is paused. Resume it first.")
-    tell(world, side, "webhook.ping", {"webhook_id": str(endpoint.id)}, endpoint_id=endpoint.id)
+    emit(world, side, "webhook.ping", {"webhook_id": str(endpoint.id)}, endpoint_id=endpoint.id)
     return Reply(202, {"data": side.deliveries[-1].shown()})
 
 
-def rotate_secret(world: "World", asked: Asked) -> Reply:
-    """A new secret beside the old one, or its taking over."""
-    endpoint_id(asked)
-    switch = bool(asked.body) and read_body(asked.body, ROTATION).get("switch", False)
-    endpoint, now = find_endpoint(world, asked), world.now()
+def rotate_secret(world: World, request: Request) -> Reply:
+    """Issue a new secret beside the old one, or switch to it."""
+    endpoint_id(request)
+    switch = bool(request.body) and read_body(request.body, ROTATION).get("switch", False)
+    endpoint, now = find_endpoint(world, request), world.now()
     secret = None
     if switch:
         _switch(endpoint, now)
@@ -93,24 +95,47 @@ def rotate_secret(world: "World", asked: Asked) -> Reply:
     return Reply(200, {"data": endpoint.shown(now, secret=secret)})
 
 
-def _issue(endpoint: Endpoint, id: UUID, now: datetime) -> str:
+def endpoint_id(request: Request) -> UUID:
+    found = read_uuid(request.ids[0])
+    if found is None:
+        raise Refused("webhook_not_found")
+    return found
+
+
+def find_endpoint(world: World, request: Request) -> EndpointRecord:
+    wanted = endpoint_id(request)
+    for endpoint in world.sides[request.mode].endpoints:
+        if endpoint.id == wanted:
+            return endpoint
+    raise Refused("webhook_not_found")
+
+
+def known_types(types: Sequence[str]) -> list[str]:
+    """These types, each once, in the order given."""
+    if unknown := [type for type in types if type not in TYPES]:
+        raise invalid(f"types: there is no type {unknown[0][:40]!r}.", "types")
+    return list(dict.fromkeys(types))
+
+
+def _new_secret(id: UUID) -> str:
+    """A secret of the service's form, and the same in every run: nothing here is secret."""
+    return "whsec_" + b64encode(hashlib.sha256(id.bytes).digest()).decode()
+
+
+def _issue(endpoint: EndpointRecord, id: UUID, now: datetime) -> str:
     rotation = endpoint.rotation(now)
     if rotation is not None and endpoint.switches_at is not None and endpoint.switches_at <= now:
         until = rotation["retires_at"]
         raise Refused("not_allowed", f"The secret before this one is in use until {until}. Rotate again after that.")
     if rotation is None:
         endpoint.secret = endpoint.new_secret or endpoint.secret
-    endpoint.new_secret = new_secret(id)
-    endpoint.switches_at, endpoint.retires_at = now + STEP, now + 2 * STEP
+    endpoint.new_secret = _new_secret(id)
+    endpoint.switches_at, endpoint.retires_at = now + ROTATION_STEP, now + 2 * ROTATION_STEP
     return endpoint.new_secret
 
 
-def _switch(endpoint: Endpoint, now: datetime) -> None:
+def _switch(endpoint: EndpointRecord, now: datetime) -> None:
     if endpoint.rotation(now) is None:
         raise Refused("not_allowed", "There is no new secret to switch to. Issue one first.")
     if endpoint.switches_at is not None and endpoint.switches_at > now:
-        endpoint.switches_at, endpoint.retires_at = now, now + STEP
-
-
-def _place(endpoint: Endpoint) -> Place:
-    return endpoint.place
+        endpoint.switches_at, endpoint.retires_at = now, now + ROTATION_STEP

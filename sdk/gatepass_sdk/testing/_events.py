@@ -1,15 +1,13 @@
-"""Events: the sandbox's own, and those that a test adds to the live side."""
+"""Events: the one of the sandbox, and those that a test adds to the live side."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
-from gatepass_sdk.testing._asked import Asked, Refused, Reply
-from gatepass_sdk.testing._bodies import read_uuid
-from gatepass_sdk.testing._pages import Place, page_of, page_size, page_start
-
-if TYPE_CHECKING:
-    from gatepass_sdk.testing._world import Side, World
+from gatepass_sdk.testing._body_reader import read_uuid
+from gatepass_sdk.testing._http import Refused, Reply, Request
+from gatepass_sdk.testing._paging import page_of, page_size, page_start
+from gatepass_sdk.testing._state import Position, Side, World
 
 SANDBOX_EVENT: Final[dict[str, Any]] = {
     "id": "00000000-0000-0000-0000-00000000e7e7",
@@ -43,24 +41,24 @@ SANDBOX_EVENT: Final[dict[str, Any]] = {
 }
 
 
-def list_events(world: "World", asked: Asked) -> Reply:
-    """Published events, by their start."""
-    published = [event for event in world.sides[asked.mode].events if event["status"] == "published"]
-    return page_of(asked, published, _place, dict[str, Any], (page_size(asked), page_start(asked)))
+def list_events(world: World, request: Request) -> Reply:
+    """Published events, in the order of their start."""
+    published = [event for event in world.sides[request.mode].events if event["status"] == "published"]
+    return page_of(request, published, _position, dict[str, Any], (page_size(request), page_start(request)))
 
 
-def retrieve_event(world: "World", asked: Asked) -> Reply:
+def retrieve_event(world: World, request: Request) -> Reply:
     """One event, whatever its status."""
-    wanted = read_uuid(asked.ids[0])
-    return Reply(200, {"data": find_event(world.sides[asked.mode], wanted)})
+    wanted = read_uuid(request.ids[0])
+    return Reply(200, {"data": find_event(world.sides[request.mode], wanted)})
 
 
-def find_event(side: "Side", id: UUID | None) -> dict[str, Any]:
+def find_event(side: Side, id: UUID | None) -> dict[str, Any]:
     for event in side.events:
         if id is not None and event["id"] == str(id):
             return event
     raise Refused("event_not_found")
 
 
-def _place(event: dict[str, Any]) -> Place:
+def _position(event: dict[str, Any]) -> Position:
     return datetime.fromisoformat(event["starts_at"]), UUID(event["id"])

@@ -1,4 +1,4 @@
-"""A Gatepass without a network, with the sandbox's event and five cards, and a live side that begins empty."""
+"""FakeGatepass: the sandbox's event and five cards, and a live side with one event and no cards yet."""
 
 import itertools
 import json
@@ -15,13 +15,14 @@ from gatepass_sdk._async.client import AsyncGatepass
 from gatepass_sdk._async.exchange import AsyncExchange
 from gatepass_sdk._sync.client import Gatepass
 from gatepass_sdk._sync.exchange import Exchange
-from gatepass_sdk.testing._asked import REFUSALS, Refused
-from gatepass_sdk.testing._cards import FakeCard, Signer, new_number
+from gatepass_sdk.testing._cards import new_number
 from gatepass_sdk.testing._events import SANDBOX_EVENT
-from gatepass_sdk.testing._messages import Message, headers_of, tell
-from gatepass_sdk.testing._reception import BASE_PATH, Caller, receive
-from gatepass_sdk.testing._scans import FakeScan
-from gatepass_sdk.testing._world import LIVE, SANDBOX, Side, World
+from gatepass_sdk.testing._http import REFUSALS, Refused
+from gatepass_sdk.testing._messages import delivery_headers
+from gatepass_sdk.testing._outbox import emit
+from gatepass_sdk.testing._router import BASE_PATH, Caller, receive
+from gatepass_sdk.testing._signer import TokenSigner
+from gatepass_sdk.testing._state import LIVE, SANDBOX, FakeCard, FakeScan, Side, World
 from gatepass_sdk.webhooks import WebhookEvent, event_of
 
 BASE_URL: Final = "https://fake.gatepass.test" + BASE_PATH
@@ -30,7 +31,7 @@ FIRST_ID: Final = 0x0197_0000_0000_7000_8000_0000_0000_0000
 
 
 class FakeGatepass:
-    """Give it a `clock` and `new_id` of your own to decide what time it is and what things are called.
+    """A Gatepass for unit tests. Pass a `clock` and `new_id` of your own to set the time and the ids.
 
     `allow_private` lets webhook endpoints have addresses that are not public, as on a developer's machine.
     """
@@ -50,7 +51,7 @@ class FakeGatepass:
             new_id or (lambda: UUID(int=next(numbers))),
             allow_private=allow_private,
             sides=sides,
-            signer=Signer(),
+            signer=TokenSigner(),
         )
         self._callers: dict[str, Caller] = {}
         self._lock = threading.Lock()
@@ -62,7 +63,7 @@ class FakeGatepass:
     def client(
         self, *, live: bool = False, scopes: Iterable[str] = ("admin",), api_key: str | None = None, **options: Any
     ) -> Gatepass:
-        """A client with a new key. One with an `api_key` of your own is a stranger: 401. It never waits to retry."""
+        """A client with a new key. With an `api_key` that the fake did not make, calls get 401. Retries do not wait."""
         http = httpx2.Client(transport=self.transport())
         self._https.append(http)
         key = api_key or self.new_key(live=live, scopes=scopes)
@@ -77,7 +78,7 @@ class FakeGatepass:
         return _AsyncClient(key, base_url=BASE_URL, http_client=http, **options)
 
     def transport(self) -> httpx2.MockTransport:
-        """What answers instead of a network, for an httpx2 client of your own."""
+        """The transport that answers instead of a network, for an httpx2 client of your own."""
         return httpx2.MockTransport(self._answer)
 
     def new_key(self, *, live: bool = False, scopes: Iterable[str] = ("admin",)) -> str:
@@ -86,14 +87,14 @@ class FakeGatepass:
         return key
 
     def revoke_key(self, api_key: str) -> None:
-        """From now on 401."""
+        """From now on calls with this key get 401."""
         del self._callers[api_key]
 
     @property
     def organization_id(self) -> UUID:
         return self._world.organization_id
 
-    # What there is on the live side.
+    # The live side.
 
     @property
     def event_id(self) -> str:
@@ -125,23 +126,23 @@ class FakeGatepass:
         world.cards.append(card)
         return card
 
-    # What was asked and told.
+    # Scans and messages.
 
     @property
     def scans(self) -> list[FakeScan]:
-        """Every scan that was judged, replays too, in order."""
+        """Every decided scan, replays too, in order."""
         return list(self._world.scans)
 
     @property
     def messages(self) -> list[WebhookEvent]:
-        """Every message, of the sandbox and then of the live side."""
-        told: list[Message] = [*self._world.sides[SANDBOX].messages, *self._world.sides[LIVE].messages]
-        return [event_of(json.loads(message.body)) for message in told]
+        """Every message: those of the sandbox, then those of the live side."""
+        found = [message for mode in (SANDBOX, LIVE) for message in self._world.sides[mode].messages]
+        return [event_of(json.loads(message.body)) for message in found]
 
     def tell(self, type: str, *, live: bool = False, **data: Any) -> WebhookEvent:
-        """Let something happen that no scan does: `fake.tell("event.cancelled", event_id=…, …)`."""
+        """Emit a message that no scan emits: `fake.tell("event.cancelled", event_id=…, …)`."""
         side = self._world.sides[LIVE if live else SANDBOX]
-        message = tell(self._world, side, type, data)
+        message = emit(self._world, side, type, data)
         if message is None:
             raise ValueError("No endpoint asks for this type.")
         return event_of(json.loads(message.body))
@@ -149,15 +150,15 @@ class FakeGatepass:
     def signed(
         self, message: WebhookEvent, secret: str, *, next_secret: str | None = None
     ) -> tuple[bytes, dict[str, str]]:
-        """The body and the headers with which this message would arrive, signed now."""
+        """The body and the headers of a delivery of this message, signed now."""
         body = json.dumps(message.raw, separators=(",", ":")).encode()
         delivery_id = self._world.new_id()
-        return body, headers_of(body, secret, next_secret, delivery_id=delivery_id, at=self._world.now())
+        return body, delivery_headers(body, secret, next_secret, delivery_id=delivery_id, at=self._world.now())
 
-    # What may go wrong.
+    # Faults.
 
     def lose_next_answer(self, times: int = 1) -> None:
-        """The service does what is asked, and the connection breaks before its answer arrives."""
+        """The service carries out the call, and the connection breaks before the answer arrives."""
         self._to_lose += times
 
     def refuse_next(self, status: int = 503, *, times: int = 1, code: str | None = None) -> None:
@@ -166,7 +167,7 @@ class FakeGatepass:
         self._to_refuse += [Refused(named, status=status)] * times
 
     def go_offline(self) -> None:
-        """Nothing is reached any more."""
+        """From now on no call reaches the service."""
         self._offline = True
 
     def go_online(self) -> None:
@@ -193,23 +194,23 @@ class FakeGatepass:
             return response
 
 
-class _Impatient(Exchange):
-    """Tries again at once: a unit test has no time, and nothing to wait for."""
+class _ImmediateExchange(Exchange):
+    """Retries without waiting."""
 
     def pause(self, seconds: float) -> None:
         pass
 
 
-class _AsyncImpatient(AsyncExchange):
+class _AsyncImmediateExchange(AsyncExchange):
     async def pause(self, seconds: float) -> None:
         pass
 
 
 class _Client(Gatepass):
     def _use(self, exchange: Exchange) -> None:
-        super()._use(_Impatient(exchange.http, exchange.settings, exchange.patience))
+        super()._use(_ImmediateExchange(exchange.http, exchange.settings, exchange.policy))
 
 
 class _AsyncClient(AsyncGatepass):
     def _use(self, exchange: AsyncExchange) -> None:
-        super()._use(_AsyncImpatient(exchange.http, exchange.settings, exchange.patience))
+        super()._use(_AsyncImmediateExchange(exchange.http, exchange.settings, exchange.policy))

@@ -1,4 +1,4 @@
-"""What was asked, what is answered, and every way to be refused."""
+"""A request, a reply, and every refusal."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
-# By their codes: the status and the sentence. The tests hold them against the service's own.
+# By code: the status and the sentence. The tests compare them with the service's own.
 REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "invalid_request": (400, "The request is not valid."),
     "invalid_token": (400, "The card token is not valid."),
@@ -37,11 +37,11 @@ REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     ),
     "overloaded": (503, "Too many calls are waiting. Try again in a moment."),
 }
-WORTH_ANOTHER_TRY: Final = frozenset({429, 500, 503})
+RETRYABLE: Final = frozenset({429, 500, 503})
 
 
 class Refused(Exception):
-    """An answer that is not what was asked for."""
+    """Raised for an error reply."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Refused(Exception):
         self.headers = dict(headers or {})
 
     def reply(self) -> "Reply":
-        headers = {"x-svc-should-retry": "true" if self.status in WORTH_ANOTHER_TRY else "false"}
+        headers = {"x-svc-should-retry": "true" if self.status in RETRYABLE else "false"}
         if self.status in (429, 503):
             headers["retry-after"] = "1"
         if self.status == 401:
@@ -90,13 +90,13 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One request, admitted: `ids` are those in its path, `mode` is that of its key."""
+class Request:
+    """One authenticated request: `ids` are those in its path, `mode` is that of its key."""
 
     id: UUID
     mode: str
     url: str
     ids: tuple[str, ...]
     query: Mapping[str, str]
-    retry_key: str | None
+    idempotency_key: str | None
     body: bytes

@@ -1,24 +1,21 @@
-"""Replays: sending again what was sent before."""
+"""Replays: deliveries that are sent again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
-from gatepass_sdk.testing._asked import Asked, Refused, Reply, invalid
-from gatepass_sdk.testing._bodies import Fields, Flag, Text, Texts, read_body, read_moment, read_uuid
-from gatepass_sdk.testing._deliveries import Delivery, delivery_id_of, find_delivery
-from gatepass_sdk.testing._endpoint import Endpoint, endpoint_id, find_endpoint, known_types
-from gatepass_sdk.testing._pages import Place, page_of, page_size, page_start
-from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
-
-if TYPE_CHECKING:
-    from gatepass_sdk.testing._world import Side, World
+from gatepass_sdk.testing._body_reader import Fields, Flag, Text, Texts, read_body, read_moment, read_uuid
+from gatepass_sdk.testing._deliveries import find_delivery
+from gatepass_sdk.testing._endpoints import endpoint_id, find_endpoint, known_types
+from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
+from gatepass_sdk.testing._outbox import delivery_id_of
+from gatepass_sdk.testing._paging import page_of, page_size, page_start
+from gatepass_sdk.testing._state import DeliveryRecord, EndpointRecord, ReplayRecord, Side, World
 
 ENDED: Final = ("delivered", "failed")
-KEPT: Final = timedelta(days=30)
-SPAN: Final = timedelta(hours=24)
+RETENTION: Final = timedelta(days=30)
+DEFAULT_SPAN: Final = timedelta(hours=24)
 MOST_RUNNING: Final = 4
 REPLAY_FIELDS: Final[Fields] = {
     "since": Text(64, nullable=True),
@@ -30,40 +27,8 @@ REPLAY_FIELDS: Final[Fields] = {
 }
 
 
-@dataclass
-class Replay:
-    id: UUID
-    endpoint: Endpoint
-    since: datetime
-    until: datetime
-    types: list[str] | None
-    statuses: list[str]
-    chosen: list[Delivery]
-    created_at: datetime
-    ended_at: datetime | None = None
-
-    @property
-    def place(self) -> Place:
-        return self.created_at, self.id
-
-    def shown(self) -> dict[str, Any]:
-        total = len(self.chosen)
-        return {
-            "id": str(self.id),
-            "status": "running" if self.ended_at is None else "done",
-            "total": total,
-            "done": 0 if self.ended_at is None else total,
-            "since": rfc3339(self.since),
-            "until": rfc3339(self.until),
-            "types": self.types,
-            "statuses": self.statuses,
-            "created_at": rfc3339(self.created_at),
-            "ended_at": maybe_rfc3339(self.ended_at),
-        }
-
-
-def settle(world: "World", side: "Side") -> None:
-    """What the worker has done since the last request: replays are added, and what is due has arrived."""
+def settle(world: World, side: Side) -> None:
+    """Do the worker's part since the last request: add the deliveries of replays, and deliver what is due."""
     now = world.now()
     for replay in side.replays:
         if replay.ended_at is None:
@@ -75,39 +40,39 @@ def settle(world: "World", side: "Side") -> None:
             delivery.ended_at = now
 
 
-def send_again(side: "Side", delivery: Delivery, replay: Replay, at: datetime) -> None:
+def send_again(side: Side, delivery: DeliveryRecord, replay: ReplayRecord, at: datetime) -> None:
     id = delivery_id_of(str(delivery.id), str(replay.id))
-    side.deliveries.append(Delivery(id, delivery.endpoint, delivery.message, at, replay_id=replay.id))
+    side.deliveries.append(DeliveryRecord(id, delivery.endpoint, delivery.message, at, replay_id=replay.id))
 
 
-def list_replays(world: "World", asked: Asked) -> Reply:
+def list_replays(world: World, request: Request) -> Reply:
     """Newest first."""
-    size_and_start, side = (page_size(asked), page_start(asked)), world.sides[asked.mode]
-    endpoint = find_endpoint(world, asked)
+    size_and_start, side = (page_size(request), page_start(request)), world.sides[request.mode]
+    endpoint = find_endpoint(world, request)
     found = [replay for replay in side.replays if replay.endpoint is endpoint]
-    return page_of(asked, found, _place, Replay.shown, size_and_start, newest_first=True)
+    return page_of(request, found, lambda one: one.position, ReplayRecord.shown, size_and_start, newest_first=True)
 
 
-def replay(world: "World", asked: Asked) -> Reply:
-    """Send deliveries again, or count those that would be."""
-    side, now = world.sides[asked.mode], world.now()
-    endpoint_id(asked)
-    body = read_body(asked.body, REPLAY_FIELDS) if asked.body else {}
-    delivery_id = _one_wanted(body)
-    span = None if delivery_id is not None else _span_wanted(body, now)
-    endpoint = find_endpoint(world, asked)
+def replay(world: World, request: Request) -> Reply:
+    """Send deliveries again, or count them if it is a `dry_run`."""
+    side, now = world.sides[request.mode], world.now()
+    endpoint_id(request)
+    body = read_body(request.body, REPLAY_FIELDS) if request.body else {}
+    delivery_id = _single_delivery(body)
+    span = None if delivery_id is not None else _span(body, now)
+    endpoint = find_endpoint(world, request)
     if span is None:
-        wanted = _only(endpoint, find_delivery(side, endpoint, delivery_id), now, world.new_id())
+        wanted = _single_replay(endpoint, find_delivery(side, endpoint, delivery_id), now, world.new_id())
     else:
         since, until, types, statuses = span
-        chosen = _chosen(side, endpoint, since, until, types, statuses)
-        wanted = Replay(world.new_id(), endpoint, since, until, types, statuses, chosen, now)
+        chosen = _select(side, endpoint, since, until, types, statuses)
+        wanted = ReplayRecord(world.new_id(), endpoint, since, until, types, statuses, chosen, now)
     if body.get("dry_run"):
         return Reply(200, {"data": {"total": len(wanted.chosen)}})
-    return _begun(side, endpoint, wanted)
+    return _begin(side, endpoint, wanted)
 
 
-def _begun(side: "Side", endpoint: Endpoint, wanted: Replay) -> Reply:
+def _begin(side: Side, endpoint: EndpointRecord, wanted: ReplayRecord) -> Reply:
     if wanted.ended_at is not None:
         send_again(side, wanted.chosen[0], wanted, wanted.ended_at)
     elif sum(one.endpoint is endpoint and one.ended_at is None for one in side.replays) >= MOST_RUNNING:
@@ -116,7 +81,7 @@ def _begun(side: "Side", endpoint: Endpoint, wanted: Replay) -> Reply:
     return Reply(202, {"data": wanted.shown()})
 
 
-def _one_wanted(body: dict[str, Any]) -> UUID | None:
+def _single_delivery(body: dict[str, Any]) -> UUID | None:
     text = body.get("delivery_id")
     if text is None:
         return None
@@ -128,27 +93,27 @@ def _one_wanted(body: dict[str, Any]) -> UUID | None:
     return found
 
 
-def _span_wanted(body: dict[str, Any], now: datetime) -> tuple[datetime, datetime, list[str] | None, list[str]]:
+def _span(body: dict[str, Any], now: datetime) -> tuple[datetime, datetime, list[str] | None, list[str]]:
     given = {name: read_moment(body[name], name) for name in ("since", "until") if body.get(name) is not None}
     until = given.get("until", now)
     if until > now:
         raise invalid("until is in the future.", "until")
-    if now - until > KEPT:
-        raise invalid(f"Messages are kept for {KEPT.days} days; until is before that.", "until")
-    since = given.get("since", until - SPAN)
+    if now - until > RETENTION:
+        raise invalid(f"Messages are kept for {RETENTION.days} days; until is before that.", "until")
+    since = given.get("since", until - DEFAULT_SPAN)
     if since >= until:
         raise invalid("since is not before until.", "since")
-    if now - since > KEPT:
-        raise invalid(f"Messages are kept for {KEPT.days} days; since is before that.", "since")
+    if now - since > RETENTION:
+        raise invalid(f"Messages are kept for {RETENTION.days} days; since is before that.", "since")
     types: Sequence[str] | None = body.get("types")
     kinds = None if types is None else known_types(types)
     return since, until, kinds, list(dict.fromkeys(body.get("statuses") or ENDED))
 
 
-def _chosen(
-    side: "Side", endpoint: Endpoint, since: datetime, until: datetime, types: list[str] | None, statuses: list[str]
-) -> list[Delivery]:
-    """Replays are not sent again, nor pings: what they were made from is."""
+def _select(
+    side: Side, endpoint: EndpointRecord, since: datetime, until: datetime, types: list[str] | None, statuses: list[str]
+) -> list[DeliveryRecord]:
+    """The deliveries to send again. Pings are left out, and so are replays, because their originals are sent."""
     return [
         one
         for one in side.deliveries
@@ -161,15 +126,11 @@ def _chosen(
     ]
 
 
-def _only(endpoint: Endpoint, delivery: Delivery, now: datetime, id: UUID) -> Replay:
-    """One delivery alone. There is nothing to go through, so its replay is done as it begins."""
+def _single_replay(endpoint: EndpointRecord, delivery: DeliveryRecord, now: datetime, id: UUID) -> ReplayRecord:
+    """A replay of one delivery. It ends as it begins, because there is nothing to select."""
     if delivery.ended_at is None:
         raise Refused("not_allowed", "This delivery is still to be sent.")
     until = delivery.at + timedelta(microseconds=1)
-    return Replay(
+    return ReplayRecord(
         id, endpoint, delivery.at, until, [delivery.message.type], [delivery.status], [delivery], now, ended_at=now
     )
-
-
-def _place(replay: Replay) -> Place:
-    return replay.place

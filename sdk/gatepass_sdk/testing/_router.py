@@ -1,14 +1,13 @@
-"""Reception: each request gets its id, its key and scope are looked at, and it is sent to whoever answers it."""
+"""The router: it gives each request an id, checks its key and scope, and calls its handler."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
 import httpx2
 
-from gatepass_sdk.testing._asked import Asked, Refused, Reply
 from gatepass_sdk.testing._cards import card_keys, verify_card
 from gatepass_sdk.testing._deliveries import list_deliveries, retrieve_delivery
 from gatepass_sdk.testing._endpoints import (
@@ -21,22 +20,21 @@ from gatepass_sdk.testing._endpoints import (
     update_endpoint,
 )
 from gatepass_sdk.testing._events import list_events, retrieve_event
+from gatepass_sdk.testing._http import Refused, Reply, Request
 from gatepass_sdk.testing._messages import list_messages
 from gatepass_sdk.testing._replays import list_replays, replay, settle
 from gatepass_sdk.testing._scans import scan
-
-if TYPE_CHECKING:
-    from gatepass_sdk.testing._world import World
+from gatepass_sdk.testing._state import World
 
 BASE_PATH: Final = "/api/public/v1"
 ADMIN: Final = "admin"
 BEARER: Final = re.compile(r"[Bb]earer +(\S+)")
-# Calls a second and burst.
+# Calls per second, and burst.
 RATES: Final = {"live": (100, 200), "sandbox": (25, 50)}
 
-Endpoint = Callable[["World", Asked], Reply]
+Handler = Callable[[World, Request], Reply]
 READ: Final = "webhooks:read"
-ROUTES: Final[Mapping[str, Mapping[str, tuple[str, Endpoint]]]] = {
+ROUTES: Final[Mapping[str, Mapping[str, tuple[str, Handler]]]] = {
     "/events": {"GET": ("events:read", list_events)},
     "/events/{id}": {"GET": ("events:read", retrieve_event)},
     "/card/verify": {"GET": ("cards:verify", verify_card)},
@@ -65,9 +63,9 @@ class Caller:
 
 
 def receive(
-    world: "World", callers: Mapping[str, Caller], request: httpx2.Request, fault: Refused | None = None
+    world: World, callers: Mapping[str, Caller], request: httpx2.Request, fault: Refused | None = None
 ) -> httpx2.Response:
-    """The answer to a request, whatever it is; with a `fault`, that one."""
+    """The response to a request. With a `fault`, that refusal."""
     id = world.new_id()
     caller = _caller(callers, request)
     path = request.url.path.removeprefix(BASE_PATH)
@@ -77,7 +75,7 @@ def receive(
         if caller is None:
             raise Refused("invalid_key")
         settle(world, world.sides[caller.mode])
-        reply = _answered(world, caller, request, path, id)
+        reply = _call_handler(world, caller, request, path, id)
     except Refused as refused:
         reply = refused.reply()
     headers = {**reply.headers, "x-request-id": f"req_{id.hex}"}
@@ -93,33 +91,33 @@ def _caller(callers: Mapping[str, Caller], request: httpx2.Request) -> Caller | 
     return callers.get(found[1]) if found else None
 
 
-def _answered(world: "World", caller: Caller, request: httpx2.Request, path: str, id: UUID) -> Reply:
+def _call_handler(world: World, caller: Caller, request: httpx2.Request, path: str, id: UUID) -> Reply:
     for template, pattern in PATTERNS.items():
         if found := pattern.fullmatch(path):
             methods = ROUTES[template]
             if request.method not in methods:
                 raise Refused("method_not_allowed", headers={"allow": ", ".join(sorted(methods))})
-            scope, endpoint = methods[request.method]
+            scope, handler = methods[request.method]
             if not caller.scopes & {scope, ADMIN}:
                 raise Refused("insufficient_scope", f"This API key lacks the scope {scope}.")
-            return endpoint(world, _asked(caller, request, found.groups(), id))
+            return handler(world, _request(caller, request, found.groups(), id))
     raise Refused("not_found")
 
 
-def _asked(caller: Caller, request: httpx2.Request, ids: tuple[str, ...], id: UUID) -> Asked:
-    return Asked(
+def _request(caller: Caller, request: httpx2.Request, ids: tuple[str, ...], id: UUID) -> Request:
+    return Request(
         id=id,
         mode=caller.mode,
         url=str(request.url.copy_with(query=None)),
         ids=ids,
         query=dict(request.url.params.multi_items()),
-        retry_key=request.headers.get("idempotency-key"),
+        idempotency_key=request.headers.get("idempotency-key"),
         body=request.content,
     )
 
 
 def _rate_headers(mode: str, name: str) -> dict[str, str]:
-    """As if this were the first call in a while: a fake counts none."""
+    """The values of a full bucket after one call: a fake counts no calls."""
     per_second, burst = RATES[mode]
     return {
         "ratelimit": f'"{name}";r={burst - 1};t=1',

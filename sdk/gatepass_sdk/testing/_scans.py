@@ -3,18 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 from gatepass_sdk._card import as_stored
-from gatepass_sdk.testing._asked import Asked, Refused, Reply, invalid
-from gatepass_sdk.testing._bodies import Text, read_body, read_moment, read_uuid
-from gatepass_sdk.testing._cards import FakeCard, find_card, read_sandbox_token, read_token
-from gatepass_sdk.testing._messages import tell
+from gatepass_sdk.testing._body_reader import Text, read_body, read_moment, read_uuid
+from gatepass_sdk.testing._cards import find_card, read_sandbox_token, read_token
+from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
+from gatepass_sdk.testing._outbox import emit
+from gatepass_sdk.testing._state import Decision, FakeCard, FakeScan, Side, World
 from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
-
-if TYPE_CHECKING:
-    from gatepass_sdk.testing._world import Side, World
 
 FIELDS: Final = {
     "event_id": Text(needed=True),
@@ -24,63 +22,33 @@ FIELDS: Final = {
     "gate": Text(64, nullable=True),
     "occurred_at": Text(64, nullable=True),
 }
-AHEAD: Final = timedelta(minutes=2)
-BACK: Final = timedelta(hours=72)
+LARGEST_LEAD: Final = timedelta(minutes=2)
+LARGEST_DELAY: Final = timedelta(hours=72)
 ACTIVATED: Final = "activated"
 # The spec answers used, expired and revoked test cards with 400.
 SANDBOX_STATUS: Final = {"already_activated": 400, "expired": 400, "card_revoked": 400}
-
-
-@dataclass(frozen=True)
-class FakeScan:
-    """A scan that was judged: what was asked, and the verdict, `activated` or the code of a refusal."""
-
-    event_id: str
-    card_number: str
-    verdict: str
-    replayed: bool
-    gate: str | None
-    scanner_id: str | None
-    occurred_at: datetime | None
-    idempotency_key: str | None
-    at: datetime
-
-
-@dataclass(frozen=True)
-class Verdict:
-    word: str
-    ticket_id: UUID | None = None
-    tier: str | None = None
-    category_name: str | None = None
-    details: Mapping[str, Any] | None = None
-
-    @property
-    def data(self) -> dict[str, Any]:
-        return {"ticket_id": str(self.ticket_id), "tier": self.tier, "category_name": self.category_name}
-
-
-SANDBOX_VERDICTS: Final = {
-    "TEST_VALID": Verdict(ACTIVATED, UUID(int=0x71), "standard", "General"),
-    "TEST_VIP": Verdict(ACTIVATED, UUID(int=0x72), "vip", "VIP"),
-    "TEST_USED": Verdict(
+SANDBOX_DECISIONS: Final = {
+    "TEST_VALID": Decision(ACTIVATED, UUID(int=0x71), "standard", "General"),
+    "TEST_VIP": Decision(ACTIVATED, UUID(int=0x72), "vip", "VIP"),
+    "TEST_USED": Decision(
         "already_activated",
         UUID(int=0x73),
         "standard",
         "General",
         {"activated_at": "2026-01-01T18:30:00Z", "gate": None, "scanner_id": None},
     ),
-    "TEST_EXPIRED": Verdict("expired"),
-    "TEST_REVOKED": Verdict("card_revoked"),
+    "TEST_EXPIRED": Decision("expired"),
+    "TEST_REVOKED": Decision("card_revoked"),
 }
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What stands in the request; `shown` is the number or the token as it came."""
+class ScanRequest:
+    """The body of a scan. `credential` is the card number or the token, as it was sent."""
 
     event_id: UUID
     number: str
-    shown: str
+    credential: str
     expired: bool
     gate: str | None
     scanner_id: str | None
@@ -88,49 +56,49 @@ class Shown:
 
     @property
     def fingerprint(self) -> tuple[object, ...]:
-        return (self.event_id, self.shown, self.gate, self.scanner_id, self.occurred_at)
+        return (self.event_id, self.credential, self.gate, self.scanner_id, self.occurred_at)
 
 
-def scan(world: "World", asked: Asked) -> Reply:
-    side, shown = world.sides[asked.mode], _shown(world, asked)
-    fingerprint, verdict = side.kept.get(asked.retry_key or "", (None, None))
-    replayed = verdict is not None
-    if replayed and fingerprint != shown.fingerprint:
-        verdict, replayed = Verdict("idempotency_key_reused"), False
-    elif verdict is None:
-        verdict = _judge(world, side, shown)
-        _remember(world, side, asked, shown, verdict)
-    world.scans.append(_record(world, asked, shown, verdict, replayed=replayed))
-    return _reply(asked.mode, verdict, {"idempotent-replayed": "true"} if replayed else {})
+def scan(world: World, request: Request) -> Reply:
+    side, wanted = world.sides[request.mode], _read(world, request)
+    fingerprint, decision = side.decisions.get(request.idempotency_key or "", (None, None))
+    replayed = decision is not None
+    if replayed and fingerprint != wanted.fingerprint:
+        decision, replayed = Decision("idempotency_key_reused"), False
+    elif decision is None:
+        decision = _decide(world, side, wanted)
+        _store(world, side, request, wanted, decision)
+    world.scans.append(_record(world, request, wanted, decision, replayed=replayed))
+    return _reply(request.mode, decision, {"idempotent-replayed": "true"} if replayed else {})
 
 
-def _shown(world: "World", asked: Asked) -> Shown:
-    """The request, read in the order in which its parts may be refused."""
-    body = read_body(asked.body, FIELDS)
+def _read(world: World, request: Request) -> ScanRequest:
+    """The body, checked in the order in which the service checks its parts."""
+    body = read_body(request.body, FIELDS)
     if (body.get("card_number") is None) == (body.get("token") is None):
         raise invalid("Send either card_number or token.", "card_number")
-    if asked.retry_key is not None and not 1 <= len(asked.retry_key) <= 255:
+    if request.idempotency_key is not None and not 1 <= len(request.idempotency_key) <= 255:
         raise invalid("Idempotency-Key has 1 to 255 characters.", "Idempotency-Key")
     event_id = read_uuid(body["event_id"])
     if event_id is None:
         raise invalid("event_id is not a UUID.", "event_id")
     now, text = world.now(), body.get("occurred_at")
     occurred_at = None if text is None else _occurred_at(text, now)
-    number, expired = _card(world, asked.mode, body, occurred_at or now)
-    shown = body.get("token") or number
-    return Shown(event_id, number, shown, expired, body.get("gate"), body.get("scanner_id"), occurred_at)
+    number, expired = _card(world, request.mode, body, occurred_at or now)
+    credential = body.get("token") or number
+    return ScanRequest(event_id, number, credential, expired, body.get("gate"), body.get("scanner_id"), occurred_at)
 
 
 def _occurred_at(text: str, now: datetime) -> datetime:
     shown_at = read_moment(text, "occurred_at")
-    if shown_at - now > AHEAD:
+    if shown_at - now > LARGEST_LEAD:
         raise invalid("occurred_at is more than 2 minutes ahead of us.", "occurred_at")
-    if now - shown_at > BACK:
+    if now - shown_at > LARGEST_DELAY:
         raise invalid("occurred_at is more than 72 hours ago.", "occurred_at")
     return shown_at
 
 
-def _card(world: "World", mode: str, body: Mapping[str, Any], at: datetime) -> tuple[str, bool]:
+def _card(world: World, mode: str, body: Mapping[str, Any], at: datetime) -> tuple[str, bool]:
     token = body.get("token")
     if token is None:
         number = str(body["card_number"])
@@ -143,68 +111,68 @@ def _card(world: "World", mode: str, body: Mapping[str, Any], at: datetime) -> t
     return reading.card_number, reading.expired
 
 
-def _judge(world: "World", side: "Side", shown: Shown) -> Verdict:
-    event = next((event for event in side.events if event["id"] == str(shown.event_id)), None)
+def _decide(world: World, side: Side, wanted: ScanRequest) -> Decision:
+    event = next((event for event in side.events if event["id"] == str(wanted.event_id)), None)
     if event is None:
-        return Verdict("event_not_found")
+        return Decision("event_not_found")
     if side.mode == "sandbox":
-        return SANDBOX_VERDICTS.get(shown.number.strip().upper(), Verdict("card_not_found"))
+        return SANDBOX_DECISIONS.get(wanted.number.strip().upper(), Decision("card_not_found"))
     if event["status"] != "published":
-        return Verdict("event_not_active")
-    if shown.expired:
-        return Verdict("expired")
-    return _activate(world, find_card(world, shown.number), shown)
+        return Decision("event_not_active")
+    if wanted.expired:
+        return Decision("expired")
+    return _activate(world, find_card(world, wanted.number), wanted)
 
 
-def _activate(world: "World", card: FakeCard | None, shown: Shown) -> Verdict:
+def _activate(world: World, card: FakeCard | None, wanted: ScanRequest) -> Decision:
     if card is None:
-        return Verdict("card_not_found")
+        return Decision("card_not_found")
     if card.status != "active":
-        return Verdict(f"card_{card.status}")
-    if card.ticket_state is None or card.event_id != str(shown.event_id):
-        return Verdict("ticket_not_found")
+        return Decision(f"card_{card.status}")
+    if card.ticket_state is None or card.event_id != str(wanted.event_id):
+        return Decision("ticket_not_found")
     if card.ticket_state == "cancelled":
-        return Verdict("ticket_cancelled", card.ticket_id)
-    held = Verdict(ACTIVATED, card.ticket_id, card.tier, card.category_name)
+        return Decision("ticket_cancelled", card.ticket_id)
+    activated = Decision(ACTIVATED, card.ticket_id, card.tier, card.category_name)
     if card.activated_at is not None:
         first = {"activated_at": rfc3339(card.activated_at), "gate": card.gate, "scanner_id": card.scanner_id}
-        return replace(held, word="already_activated", details=first)
+        return replace(activated, verdict="already_activated", details=first)
     card.ticket_state = ACTIVATED
-    card.activated_at, card.gate, card.scanner_id = world.now(), shown.gate, shown.scanner_id
-    return held
+    card.activated_at, card.gate, card.scanner_id = world.now(), wanted.gate, wanted.scanner_id
+    return activated
 
 
-def _remember(world: "World", side: "Side", asked: Asked, shown: Shown, verdict: Verdict) -> None:
-    """The answer for this key, and what subscribers are told."""
-    if asked.retry_key is not None:
-        side.kept[asked.retry_key] = (shown.fingerprint, verdict)
+def _store(world: World, side: Side, request: Request, wanted: ScanRequest, decision: Decision) -> None:
+    """Keep the decision under its Idempotency-Key, and emit the message."""
+    if request.idempotency_key is not None:
+        side.decisions[request.idempotency_key] = (wanted.fingerprint, decision)
     now = rfc3339(world.now())
-    about: dict[str, Any] = {"event_id": str(shown.event_id), "card_number": shown.number}
-    ticket = None if verdict.ticket_id is None else str(verdict.ticket_id)
-    if verdict.word == ACTIVATED:
-        tell(world, side, "ticket.activated", {"ticket_id": ticket, **about, "activated_at": now}, id=asked.id)
+    about: dict[str, Any] = {"event_id": str(wanted.event_id), "card_number": wanted.number}
+    ticket = None if decision.ticket_id is None else str(decision.ticket_id)
+    if decision.verdict == ACTIVATED:
+        emit(world, side, "ticket.activated", {"ticket_id": ticket, **about, "activated_at": now}, id=request.id)
         return
-    place = {"gate": shown.gate, "scanner_id": shown.scanner_id, "occurred_at": maybe_rfc3339(shown.occurred_at)}
-    denied = {**about, "ticket_id": ticket, "code": verdict.word, **place, "denied_at": now}
-    tell(world, side, "scan.denied", denied, id=asked.id)
+    origin = {"gate": wanted.gate, "scanner_id": wanted.scanner_id, "occurred_at": maybe_rfc3339(wanted.occurred_at)}
+    denied = {**about, "ticket_id": ticket, "code": decision.verdict, **origin, "denied_at": now}
+    emit(world, side, "scan.denied", denied, id=request.id)
 
 
-def _record(world: "World", asked: Asked, shown: Shown, verdict: Verdict, *, replayed: bool) -> FakeScan:
+def _record(world: World, request: Request, wanted: ScanRequest, decision: Decision, *, replayed: bool) -> FakeScan:
     return FakeScan(
-        event_id=str(shown.event_id),
-        card_number=shown.number,
-        verdict=verdict.word,
+        event_id=str(wanted.event_id),
+        card_number=wanted.number,
+        verdict=decision.verdict,
         replayed=replayed,
-        gate=shown.gate,
-        scanner_id=shown.scanner_id,
-        occurred_at=shown.occurred_at,
-        idempotency_key=asked.retry_key,
+        gate=wanted.gate,
+        scanner_id=wanted.scanner_id,
+        occurred_at=wanted.occurred_at,
+        idempotency_key=request.idempotency_key,
         at=world.now(),
     )
 
 
-def _reply(mode: str, verdict: Verdict, headers: Mapping[str, str]) -> Reply:
-    if verdict.word == ACTIVATED:
-        return Reply(200, {"data": verdict.data}, headers)
-    status = SANDBOX_STATUS.get(verdict.word) if mode == "sandbox" else None
-    raise Refused(verdict.word, details=verdict.details, status=status, headers=headers)
+def _reply(mode: str, decision: Decision, headers: Mapping[str, str]) -> Reply:
+    if decision.verdict == ACTIVATED:
+        return Reply(200, {"data": decision.data}, headers)
+    status = SANDBOX_STATUS.get(decision.verdict) if mode == "sandbox" else None
+    raise Refused(decision.verdict, details=decision.details, status=status, headers=headers)

@@ -1,10 +1,10 @@
-"""Times as the service writes them."""
+"""Times in the service's format."""
 
 from datetime import UTC, datetime
 
 
 def rfc3339(moment: datetime) -> str:
-    """In UTC with a `Z`, microseconds only where there are any."""
+    """In UTC with a `Z`, with microseconds only if there are any."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 

@@ -1,10 +1,10 @@
-"""Where webhooks may go: to public addresses, by https, said in one plain way."""
+"""The URL policy of webhook endpoints: https, public addresses, one plain spelling."""
 
 import re
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
 
-from gatepass_sdk.testing._asked import Refused, invalid
+from gatepass_sdk.testing._http import Refused, invalid
 
 LONGEST: Final = 2000
 PORTS: Final = frozenset({443, 8443})
@@ -24,7 +24,7 @@ INSIDE: Final = tuple(
 
 
 def require_allowed(url: str, *, allow_private: bool) -> str:
-    """The URL itself, if messages may be sent there."""
+    """The URL, if messages may be sent there."""
     found = _plain(url)
     host = found["v6"] or found["host"].lower()
     _require_host(host, is_v6=bool(found["v6"]), allow_private=allow_private)

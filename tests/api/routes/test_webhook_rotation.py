@@ -1,4 +1,4 @@
-"""Rotating a secret: beside the old one, then instead of it, then alone."""
+"""Rotation of a secret: the new one signs beside the old one, then before it, then alone."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -13,18 +13,18 @@ from pydantic import SecretStr
 from gatepass.base.settings import Settings
 from gatepass.domain import webhooks
 from gatepass.domain.webhooks.signature import chosen
-from tests import make
+from tests import factory
 from tests.api.conftest import assert_error
-from tests.api.subscribing import create
+from tests.api.subscriptions import create
 from tests.conftest import opened
-from tests.make import House
+from tests.factory import Tenant
 
 HOUR = timedelta(hours=1)
 
 
 @dataclass
 class Clock:
-    now: datetime = field(default_factory=make.now)
+    now: datetime = field(default_factory=factory.now)
 
     def __call__(self) -> datetime:
         return self.now
@@ -36,19 +36,22 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def client(database_url: str, house: House, clock: Clock) -> AsyncGenerator[httpx2.AsyncClient]:
+async def client(database_url: str, tenant: Tenant, clock: Clock) -> AsyncGenerator[httpx2.AsyncClient]:
     settings = Settings(
-        database_url=SecretStr(database_url), encryption_keys=[SecretStr(make.KEY)], metrics_port=0, log_level="error"
+        database_url=SecretStr(database_url),
+        encryption_keys=[SecretStr(factory.KEY)],
+        metrics_port=0,
+        log_level="error",
     )
     async with opened(settings, clock) as (client, _):
-        client.headers["Authorization"] = f"Bearer {(await house.key()).text}"
+        client.headers["Authorization"] = f"Bearer {(await tenant.key()).text}"
         yield client
 
 
 @dataclass
 class Endpoint:
     client: httpx2.AsyncClient
-    house: House
+    tenant: Tenant
     clock: Clock
     made: dict[str, Any]
 
@@ -64,12 +67,12 @@ class Endpoint:
         return (await self.client.get(f"/webhooks/{self.made['id']}")).json()["data"]["rotation"]
 
     async def signs(self) -> tuple[str, str | None]:
-        """What a worker would sign with now."""
-        async with self.house.db.reading() as tx:
-            rows = await tx.rows("SELECT * FROM webhook_endpoint WHERE organization_id = $1", self.house.id)
-        row, context = rows[0], webhooks.secret_context(self.house.id, UUID(self.made["id"]))
+        """The secrets that a worker would sign with now."""
+        async with self.tenant.db.autocommit() as tx:
+            rows = await tx.rows("SELECT * FROM webhook_endpoint WHERE organization_id = $1", self.tenant.id)
+        row, context = rows[0], webhooks.secret_context(self.tenant.id, UUID(self.made["id"]))
         old, new = (
-            None if box is None else make.VAULT.open(box, context).decode()
+            None if box is None else factory.VAULT.open(box, context).decode()
             for box in (row["sealed_secret"], row["sealed_new_secret"])
         )
         assert old is not None
@@ -77,8 +80,8 @@ class Endpoint:
 
 
 @pytest.fixture
-async def endpoint(client: httpx2.AsyncClient, house: House, clock: Clock) -> Endpoint:
-    return Endpoint(client, house, clock, await create(client))
+async def endpoint(client: httpx2.AsyncClient, tenant: Tenant, clock: Clock) -> Endpoint:
+    return Endpoint(client, tenant, clock, await create(client))
 
 
 async def test_a_rotation_goes_by_itself(endpoint: Endpoint, clock: Clock) -> None:

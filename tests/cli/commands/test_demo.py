@@ -9,9 +9,10 @@ import pytest
 
 from gatepass.base.clock import system_clock
 from gatepass.base.database import Database
-from gatepass.base.vault import new_key
-from gatepass.domain import cards, demonstration, keys
-from gatepass.domain.cards import CardStatus, InvalidToken, Question, Reason, Verification
+from gatepass.base.encryption import new_key
+from gatepass.domain import cards, keys
+from gatepass.domain import demo as demo_data
+from gatepass.domain.cards import CardStatus, InvalidToken, Verification, VerificationReason, VerificationRequest
 from tests.cli.command import Command
 from tests.cli.conftest import Databases
 
@@ -43,7 +44,7 @@ def tables(command: Command) -> Generator[psycopg.Connection]:
 
 @pytest.fixture
 def lonely(on_database: Command) -> Generator[psycopg.Connection]:
-    """The tables of a database in which nothing has been made yet."""
+    """The tables of an empty, migrated database."""
     with psycopg.connect(on_database.env["GATEPASS_DATABASE_URL"], autocommit=True) as connection:
         yield connection
 
@@ -111,7 +112,7 @@ async def test_keys_open_what_they_are_named_after(
     demo: dict[str, Any], command: Command, name: str, scopes: list[str], rate: int | None
 ) -> None:
     db = Database(command.env["GATEPASS_DATABASE_URL"])
-    async with db.reading() as tx:
+    async with db.autocommit() as tx:
         caller = await keys.authenticate(tx, demo["keys"][name], None, at=system_clock())
     await db.close()
     assert sorted(caller.scopes) == scopes
@@ -123,7 +124,7 @@ async def test_keys_open_what_they_are_named_after(
 
 async def test_the_revoked_key_is_dead(demo: dict[str, Any], command: Command) -> None:
     db = Database(command.env["GATEPASS_DATABASE_URL"])
-    async with db.reading() as tx:
+    async with db.autocommit() as tx:
         with pytest.raises(keys.DeadKey):
             await keys.authenticate(tx, demo["keys"]["revoked"], None, at=system_clock())
     await db.close()
@@ -133,23 +134,23 @@ async def test_the_revoked_key_is_dead(demo: dict[str, Any], command: Command) -
     ("name", "status", "reason"),
     [
         ("activated", CardStatus.ACTIVE, None),
-        ("suspended", CardStatus.SUSPENDED, Reason.CARD_SUSPENDED),
-        ("revoked", CardStatus.REVOKED, Reason.CARD_REVOKED),
-        ("expired_token", CardStatus.ACTIVE, Reason.EXPIRED),
+        ("suspended", CardStatus.SUSPENDED, VerificationReason.CARD_SUSPENDED),
+        ("revoked", CardStatus.REVOKED, VerificationReason.CARD_REVOKED),
+        ("expired_token", CardStatus.ACTIVE, VerificationReason.EXPIRED),
         ("no_ticket", CardStatus.ACTIVE, None),
-        ("other_organization", None, Reason.INVALID_TOKEN),
+        ("other_organization", None, VerificationReason.INVALID_TOKEN),
     ],
 )
 async def test_tokens_verify_as_they_are_named(
-    demo: dict[str, Any], command: Command, name: str, status: CardStatus | None, reason: Reason | None
+    demo: dict[str, Any], command: Command, name: str, status: CardStatus | None, reason: VerificationReason | None
 ) -> None:
     db = Database(command.env["GATEPASS_DATABASE_URL"])
-    async with db.reading() as tx:
+    async with db.autocommit() as tx:
         organization_id = UUID(demo["organization_id"])
         found: object = cards.INVALID
         with suppress(InvalidToken):
             token = cards.read_token(demo["cards"][name]["token"], await cards.verifying_keys(tx, organization_id))
-            asked = Question(organization_id, await tx.value(ANY_KEY, organization_id), token)
+            asked = VerificationRequest(organization_id, await tx.value(ANY_KEY, organization_id), token)
             (found,) = await cards.verify(tx, [asked], at=system_clock())
     await db.close()
     assert isinstance(found, Verification)
@@ -168,7 +169,7 @@ def test_a_second_demo_stands_beside_the_first(on_database: Command, lonely: psy
     ]
 
 
-# The demo has no scans with a retry key, and subscribes to nothing.
+# The demo has no scans with an idempotency key, and no webhook endpoints.
 LEFT_EMPTY = {
     "event_cover", "import", "import_key", "import_row", "invitation", "ticket_reference",
     "idempotency", "member", "webhook_attempt", "webhook_delivery", "webhook_endpoint", "webhook_event", "webhook_feed",
@@ -199,7 +200,7 @@ def test_reset_takes_away_all_of_the_demo_and_nothing_else(on_database: Command,
 
 
 def test_reset_knows_every_tenant_table(tables: psycopg.Connection) -> None:
-    assert set(demonstration.CLEAR) == set(tenant_tables(tables))
+    assert set(demo_data.CLEAR) == set(tenant_tables(tables))
 
 
 def test_many_tickets_are_loaded_in_batches_and_few_are_shown(on_database: Command, lonely: psycopg.Connection) -> None:
@@ -209,7 +210,7 @@ def test_many_tickets_are_loaded_in_batches_and_few_are_shown(on_database: Comma
     assert len(demo["cards"]["unused"]) == 1000
     assert {card["tier"] for card in demo["cards"]["unused"]} == {"standard", "vip"}
     unused = lonely.execute(COUNT_UNUSED, (demo["events"]["published"],)).fetchone()
-    # Beside those asked for, three special cards have a ticket that nobody has used.
+    # Besides the cards of `--tickets`, three special cards have an unused ticket.
     assert unused == (45004,)
     assert lonely.execute(SOLD, (demo["organization_id"],)).fetchall() == []
 
@@ -283,7 +284,7 @@ PUBLISHED = "SELECT count(*) FROM event WHERE organization_id = %s AND status = 
 ACTIVATED = """
     SELECT s.verdict, a.status, t.activated_by = s.id
       FROM scan s
-      JOIN audit a ON a.organization_id = s.organization_id AND a.id = s.id
+      JOIN request_log a ON a.organization_id = s.organization_id AND a.id = s.id
       JOIN ticket t ON t.organization_id = s.organization_id AND t.id = s.ticket_id
      WHERE s.organization_id = %s AND s.card_number = %s
 """

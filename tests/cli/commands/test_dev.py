@@ -10,7 +10,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from gatepass.base.vault import new_key
+from gatepass.base.encryption import new_key
 from tests.cli.command import Command, line_with
 
 pytestmark = pytest.mark.slow
@@ -39,7 +39,7 @@ def postgres_of(command: Command) -> int:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether the process has ended; a zombie that nobody waits for has."""
+    """Whether the process has ended; a zombie has."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:

@@ -4,16 +4,17 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from gatepass.cli import doctor
-from gatepass.domain.examination import Server
-from gatepass.domain.resealing import Row, Sealed
+from gatepass.cli.commands import doctor
+from gatepass.cli.doctor.cluster import NO_STANDBY
+from gatepass.domain.diagnostics import DatabaseServer
+from gatepass.domain.reencrypt import EncryptionReport, SecretLocation
 from tests.cli.command import Command
 from tests.postgres import free_port
 
 pytestmark = pytest.mark.slow
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
-LOST = Row("signing_key", UUID(int=1))
+LOST = SecretLocation("signing_key", UUID(int=1))
 
 
 def wrong(told: str) -> list[str]:
@@ -24,7 +25,8 @@ def test_all_is_well_on_a_migrated_database(on_database: Command) -> None:
     told = on_database("doctor")
     assert told.returncode == 0, told.stdout
     assert wrong(told.stdout) == []
-    assert told.stdout.count("✓") == 8
+    assert told.stdout.count("✓") == 9
+    assert [line for line in told.stdout.splitlines() if line.startswith("!")] == [f"! {NO_STANDBY}"]
 
 
 def test_every_wrong_setting_is_named(gatepass: Command) -> None:
@@ -70,23 +72,37 @@ def test_partitions_that_are_missing_are_named(on_database: Command) -> None:
     assert told.returncode == 1
     (line,) = wrong(told.stdout)
     assert name in line
-    assert "gatepass upkeep" in line
+    assert "gatepass maintenance" in line
 
 
 @pytest.mark.parametrize(
     ("sealed", "good", "words"),
     [
-        (Sealed(), [True], ["0 secret(s) are sealed under the first"]),
-        (Sealed(current=5), [True], ["5 secret(s) are sealed under the first"]),
-        (Sealed(current=5, older=2), [True], ["2 of 7 secret(s) are sealed under an older key. Run `gatepass reseal`"]),
-        (Sealed(older=2, unopened=[LOST]), [True, False], ["2 of 2 secret(s)", "1 secret(s) cannot be opened by any"]),
-        (Sealed(unopened=[LOST]), [True, False], ["0 secret(s)", "`gatepass reseal` names their rows"]),
+        (EncryptionReport(), [True], ["0 secret(s) are sealed under the first"]),
+        (EncryptionReport(current=5), [True], ["5 secret(s) are sealed under the first"]),
+        (
+            EncryptionReport(current=5, older=2),
+            [True],
+            ["2 of 7 secret(s) are sealed under an older key. Run `gatepass reencrypt`"],
+        ),
+        (
+            EncryptionReport(older=2, undecryptable=[LOST]),
+            [True, False],
+            ["2 of 2 secret(s)", "1 secret(s) cannot be opened by any"],
+        ),
+        (
+            EncryptionReport(undecryptable=[LOST]),
+            [True, False],
+            ["0 secret(s)", "`gatepass reencrypt` names their rows"],
+        ),
     ],
 )
-def test_secrets_are_told_by_the_key_that_opens_them(sealed: Sealed, good: list[bool], words: list[str]) -> None:
+def test_secrets_are_told_by_the_key_that_opens_them(
+    sealed: EncryptionReport, good: list[bool], words: list[str]
+) -> None:
     findings = list(doctor._secrets(sealed))
     assert [finding.good for finding in findings] == good
-    assert all(word in f"{finding.line} {finding.mend}" for word, finding in zip(words, findings, strict=True))
+    assert all(word in f"{finding.line} {finding.remedy}" for word, finding in zip(words, findings, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -99,19 +115,19 @@ def test_secrets_are_told_by_the_key_that_opens_them(sealed: Sealed, good: list[
     ],
 )
 def test_clocks_that_disagree_are_told_which_way(ahead: timedelta, good: bool, word: str) -> None:
-    finding = doctor._skew(Server("18.4", 18, NOON + ahead), NOON, NOON)
+    finding = doctor._skew(DatabaseServer("18.4", 18, NOON + ahead), NOON, NOON)
     assert finding.good is good
     assert word in finding.line
 
 
 def test_a_slow_answer_is_not_taken_for_a_wrong_clock() -> None:
     asked, answered = NOON, NOON + timedelta(seconds=4)
-    assert doctor._skew(Server("18.4", 18, NOON + timedelta(seconds=2)), asked, answered).good
+    assert doctor._skew(DatabaseServer("18.4", 18, NOON + timedelta(seconds=2)), asked, answered).good
 
 
 @pytest.mark.parametrize(("major", "good"), [(14, False), (15, True), (18, True), (19, False)])
 def test_the_versions_that_are_tested(major: int, good: bool) -> None:
-    assert doctor._version(Server(f"{major}.1", major, NOON)).good is good
+    assert doctor._version(DatabaseServer(f"{major}.1", major, NOON)).good is good
 
 
 FIRST_PARTITION = "SELECT min(relname) FROM pg_class WHERE relname ~ '^scan_[0-9]{8}$' AND relkind = 'r'"

@@ -1,4 +1,4 @@
-"""`gatepass reseal`: a new encryption key comes, the old one goes, and everything that was sealed still works."""
+"""`gatepass reencrypt`: a new encryption key replaces the old one, and every secret still opens."""
 
 import json
 import re
@@ -15,11 +15,11 @@ import psycopg
 import pytest
 
 from gatepass.base.database import Database
+from gatepass.base.encryption import Vault, VaultLocked, new_key
 from gatepass.base.settings import BASE_PATH
-from gatepass.base.vault import Vault, VaultLocked, new_key
 from gatepass.domain import cards
-from gatepass.domain.resealing import BATCH, Sealed, examine
-from tests import make, sealing
+from gatepass.domain.reencrypt import BATCH, EncryptionReport, examine
+from tests import factory, sealed_secrets
 from tests.cli.command import Command, line_with
 from tests.postgres import free_port
 
@@ -52,9 +52,9 @@ async def data(on_database: Command) -> AsyncGenerator[Database]:
 
 
 def counted(told: str) -> tuple[int, int]:
-    """How many were resealed, and how many the first key has sealed now."""
-    resealed, current = re.findall(r"\d+", told)
-    return int(resealed), int(current)
+    """The number of secrets re-encrypted, and of those under the first key now."""
+    reencrypted, current = re.findall(r"\d+", told)
+    return int(reencrypted), int(current)
 
 
 # ---- the steps of docs/operate/configure.md --------------------------------------------------------------------
@@ -74,36 +74,36 @@ class Demo:
         return UUID(self.shown["organization_id"])
 
     async def signed(self, vault: Vault) -> str:
-        async with self.data.reading() as tx:
+        async with self.data.autocommit() as tx:
             sign = await cards.signer(tx, self.organization_id, vault)
-        return sign(self.shown["cards"]["activated"]["card_number"], make.now() + timedelta(days=1))
+        return sign(self.shown["cards"]["activated"]["card_number"], factory.now() + timedelta(days=1))
 
     async def opened(self, vault: Vault) -> list[str]:
         """The endpoint's secrets, as this vault opens them."""
-        boxes = await sealing.boxes(self.data, self.endpoint_id)
-        context = sealing.context(self.organization_id, self.endpoint_id)
+        boxes = await sealed_secrets.boxes(self.data, self.endpoint_id)
+        context = sealed_secrets.context(self.organization_id, self.endpoint_id)
         return [vault.open(box or b"", context).decode() for box in (boxes.secret, boxes.new_secret)]
 
     def is_taken(self, url: str, token: str) -> bool:
-        """Whether a serving process takes this token for genuine."""
+        """Whether a `gatepass serve` process accepts this token."""
         return called(url, self.shown["keys"]["cards_verify"], f"/card/verify?token={quote(token)}")["valid"]
 
 
 @pytest.fixture
 async def demo(before: Command, data: Database) -> Demo:
-    """Everything is made while there is only the old key."""
+    """Everything is made with the old key alone."""
     told = before("demo", "--json", "--tickets", "1")
     assert told.returncode == 0, told.stderr
     shown = json.loads(told.stdout)
     key, endpoint = shown["keys"]["live"], {"url": "https://example.org/hook", "types": ["ticket.activated"]}
-    with serving(before) as url:
+    with server(before) as url:
         created = called(url, key, "/webhooks", endpoint)["data"]
         rotated = called(url, key, f"/webhooks/{created['id']}/rotate-secret", {})["data"]
     return Demo(data, shown, UUID(created["id"]), [created["secret"], rotated["secret"]])
 
 
 def called(url: str, key: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    """What a serving process answers."""
+    """The answer of a `gatepass serve` process."""
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     with urlopen(Request(f"{url}{BASE_PATH}{path}", data, headers)) as answer:
@@ -111,7 +111,7 @@ def called(url: str, key: str, path: str, body: dict[str, Any] | None = None) ->
 
 
 @contextmanager
-def serving(command: Command) -> Generator[str]:
+def server(command: Command) -> Generator[str]:
     with command.started("serve", "--port", "0") as process:
         yield line_with(process, "listens on").split()[-1]
         process.terminate()
@@ -121,20 +121,20 @@ def serving(command: Command) -> Generator[str]:
 async def test_everything_works_through_the_four_steps(
     demo: Demo, before: Command, during: Command, after: Command
 ) -> None:
-    with serving(before) as url:
+    with server(before) as url:
         signed_before = await demo.signed(BEFORE)
         assert demo.is_taken(url, signed_before)
-    with serving(during) as url:
+    with server(during) as url:
         told = during("doctor")
         assert told.returncode == 0, told.stdout
-        assert "4 of 4 secret(s) are sealed under an older key. Run `gatepass reseal`" in told.stdout
-        told = during("reseal")
+        assert "4 of 4 secret(s) are sealed under an older key. Run `gatepass reencrypt`" in told.stdout
+        told = during("reencrypt")
         assert (told.returncode, counted(told.stdout)) == (0, (4, 4)), told.stderr
         assert demo.is_taken(url, signed_before)
         assert demo.is_taken(url, await demo.signed(DURING))
         told = during("doctor")
         assert "4 secret(s) are sealed under the first encryption key, none under another." in told.stdout
-    with serving(after) as url:
+    with server(after) as url:
         assert demo.is_taken(url, signed_before)
         assert demo.is_taken(url, await demo.signed(AFTER))
         assert await demo.opened(AFTER) == demo.secrets
@@ -143,13 +143,13 @@ async def test_everything_works_through_the_four_steps(
         await demo.signed(BEFORE)
 
 
-async def test_without_the_third_step_doctor_and_reseal_say_what_is_lost(demo: Demo, after: Command) -> None:
+async def test_without_the_third_step_doctor_and_reencrypt_say_what_is_lost(demo: Demo, after: Command) -> None:
     with pytest.raises(VaultLocked):
         await demo.signed(AFTER)
     told = after("doctor")
     assert told.returncode == 1
     assert "4 secret(s) cannot be opened by any of the encryption keys." in told.stdout
-    told = after("reseal")
+    told = after("reencrypt")
     assert (told.returncode, counted(told.stdout)) == (1, (0, 0))
     first, *rows = told.stderr.splitlines()
     assert "None of the keys in GATEPASS_ENCRYPTION_KEYS opens these." in first
@@ -158,8 +158,8 @@ async def test_without_the_third_step_doctor_and_reseal_say_what_is_lost(demo: D
 
 
 async def test_the_key_that_was_missing_can_come_later(demo: Demo, after: Command, during: Command) -> None:
-    assert after("reseal").returncode == 1
-    told = during("reseal")
+    assert after("reencrypt").returncode == 1
+    told = during("reencrypt")
     assert (told.returncode, counted(told.stdout)) == (0, (4, 4))
 
 
@@ -167,26 +167,26 @@ async def test_the_key_that_was_missing_can_come_later(demo: Demo, after: Comman
 
 
 async def test_killed_half_way_it_has_lost_nothing_and_goes_on_where_it_was(data: Database, during: Command) -> None:
-    organization_id = await sealing.organization(data)
-    ids = sorted(await sealing.signing_keys(data, organization_id, BEFORE, 2 * BATCH))
+    organization_id = await sealed_secrets.organization(data)
+    ids = sorted(await sealed_secrets.signing_keys(data, organization_id, BEFORE, 2 * BATCH))
     url = during.env["GATEPASS_DATABASE_URL"]
     with psycopg.connect(url) as holder:
         # The second page waits for this row.
         holder.execute("SELECT FROM signing_key WHERE id = %s FOR UPDATE", (ids[-1],))
-        with during.started("reseal") as process:
-            while await examine(data, DURING) != Sealed(current=BATCH, older=BATCH):
+        with during.started("reencrypt") as process:
+            while await examine(data, DURING) != EncryptionReport(current=BATCH, older=BATCH):
                 assert process.poll() is None
             process.kill()
             process.wait(20)
-    assert await examine(data, DURING) == Sealed(current=BATCH, older=BATCH)
-    told = during("reseal")
+    assert await examine(data, DURING) == EncryptionReport(current=BATCH, older=BATCH)
+    told = during("reencrypt")
     assert (told.returncode, counted(told.stdout)) == (0, (BATCH, 2 * BATCH))
 
 
 async def test_many_that_cannot_be_opened_do_not_fill_the_screen(data: Database, after: Command) -> None:
-    organization_id = await sealing.organization(data)
-    await sealing.signing_keys(data, organization_id, BEFORE, 103)
-    told = after("reseal")
+    organization_id = await sealed_secrets.organization(data)
+    await sealed_secrets.signing_keys(data, organization_id, BEFORE, 103)
+    told = after("reencrypt")
     assert told.returncode == 1
     lines = told.stderr.splitlines()
     assert len(lines) == 102
@@ -194,25 +194,25 @@ async def test_many_that_cannot_be_opened_do_not_fill_the_screen(data: Database,
 
 
 def test_without_secrets_there_is_nothing_to_do(after: Command) -> None:
-    told = after("reseal")
+    told = after("reencrypt")
     assert (told.returncode, counted(told.stdout)) == (0, (0, 0))
 
 
 @pytest.mark.parametrize("key", ["", "short"])
 def test_without_a_key_it_says_how_to_make_one(on_database: Command, key: str) -> None:
-    told = on_database.having(GATEPASS_ENCRYPTION_KEYS=key)("reseal")
+    told = on_database.having(GATEPASS_ENCRYPTION_KEYS=key)("reencrypt")
     assert told.returncode == 2
     assert "gatepass secret" in told.stderr
     assert told.stderr.count("\n") == 1
 
 
 def test_on_an_unmigrated_database_it_says_what_to_run(on_empty_database: Command) -> None:
-    told = on_empty_database("reseal")
+    told = on_empty_database("reencrypt")
     assert told.returncode == 1
     assert "Run `gatepass migrate`." in told.stderr
 
 
 def test_a_database_that_is_down_is_one_line(after: Command) -> None:
-    told = after.having(GATEPASS_DATABASE_URL=f"postgresql://127.0.0.1:{free_port()}/x")("reseal")
+    told = after.having(GATEPASS_DATABASE_URL=f"postgresql://127.0.0.1:{free_port()}/x")("reencrypt")
     assert told.returncode == 1
     assert told.stderr.count("\n") == 1

@@ -45,5 +45,5 @@ def test_wrong_usage_is_told(arguments: tuple[str, ...]) -> None:
 
 def test_it_imports_nothing_that_is_slow() -> None:
     heavy = "{'typer', 'pydantic', 'asyncio', 'urllib.request'}"
-    probe = f"import sys, gatepass.cli.health; assert not {heavy} & sys.modules.keys(), sys.modules.keys()"
+    probe = f"import sys, gatepass.cli.commands.health; assert not {heavy} & sys.modules.keys(), sys.modules.keys()"
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0

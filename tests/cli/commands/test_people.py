@@ -1,4 +1,4 @@
-"""Letting people in from the command line: the first owner of an organization, and somebody who lost everything."""
+"""Links from the command line: for the first owner of an organization, and for a person without credentials."""
 
 import psycopg
 import pytest
@@ -13,6 +13,22 @@ def rows(command: Command, query: str) -> list[tuple[object, ...]]:
         return connection.execute(query.encode()).fetchall()
 
 
+def an_owner(command: Command) -> str:
+    """Ada, who owns Harbour Nights and has a password; her id."""
+    organization, person = "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"
+    with psycopg.connect(command.env["GATEPASS_DATABASE_URL"]) as connection:
+        connection.execute(
+            f"""
+            INSERT INTO organization (id, name, created_at) VALUES ('{organization}', 'Harbour Nights', now());
+            INSERT INTO person (id, email, name, created_at) VALUES ('{person}', '{OWNER}', 'Ada', now());
+            INSERT INTO password (person_id, hash, set_at) VALUES ('{person}', 'a hash', now());
+            INSERT INTO member (organization_id, person_id, role, joined_at)
+            VALUES ('{organization}', '{person}', 'owner', now())
+            """.encode()
+        )
+    return person
+
+
 def test_an_organization_with_a_link_for_its_owner(on_database: Command) -> None:
     told = on_database("organization", "create", "Harbour Nights", "--owner", OWNER)
     assert (told.returncode, told.stderr) == (0, "")
@@ -21,7 +37,7 @@ def test_an_organization_with_a_link_for_its_owner(on_database: Command) -> None
         ("Harbour Nights", OWNER, "owner")
     ]
     assert rows(on_database, "SELECT count(*) FROM signing_key") == [(1,)]
-    assert rows(on_database, "SELECT DISTINCT actor FROM change") == [("operator",)]
+    assert rows(on_database, "SELECT DISTINCT actor FROM audit_log") == [("operator",)]
 
 
 @pytest.mark.parametrize(("name", "owner"), [("", OWNER), ("x" * 201, OWNER), ("Fine", "nobody"), ("a\nb", OWNER)])
@@ -32,28 +48,65 @@ def test_what_cannot_be_made_leaves_nothing(on_database: Command, name: str, own
 
 
 def test_a_link_for_somebody_who_lost_everything_is_in_the_audit(on_database: Command) -> None:
-    organization, person = "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"
-    with psycopg.connect(on_database.env["GATEPASS_DATABASE_URL"]) as connection:
-        connection.execute(
-            f"""
-            INSERT INTO organization (id, name, created_at) VALUES ('{organization}', 'Harbour Nights', now());
-            INSERT INTO person (id, email, name, created_at) VALUES ('{person}', '{OWNER}', 'Ada', now());
-            INSERT INTO member (organization_id, person_id, role, joined_at)
-            VALUES ('{organization}', '{person}', 'owner', now())
-            """.encode()
-        )
+    person = an_owner(on_database)
     told = on_database("person", "link", OWNER.upper())
-    assert (told.returncode, told.stderr) == (0, "")
+    assert (told.returncode, told.stderr.partition(".")[0]) == (0, "Removed: 1 password")
     assert told.stdout.startswith("http://localhost:8000/studio/link/")
-    assert rows(on_database, "SELECT actor, subject_id::text, action FROM change") == [
-        ("operator", person, "sign_in_link_made")
+    assert told.stdout.count("\n") == 1, "nothing but the link, for a script"
+    assert rows(on_database, "SELECT actor, subject_id::text, action, becomes FROM audit_log ORDER BY action") == [
+        ("operator", person, "account_reset", "removed: 1 password"),
+        ("operator", person, "sign_in_link_made", None),
     ]
+    assert rows(on_database, "SELECT proven_at IS NOT NULL FROM person") == [(True,)]
+    assert rows(on_database, "SELECT FROM password") == []
     (minutes,) = rows(
         on_database, "SELECT (expires_at - now()) BETWEEN '14 minutes' AND '15 minutes' FROM sign_in_link"
     )
     assert minutes == (True,)
 
 
-def test_nobody_gets_no_link(on_database: Command) -> None:
-    told = on_database("person", "link", "nobody@example.org")
+def test_a_link_that_keeps_everything_proves_nothing(on_database: Command) -> None:
+    an_owner(on_database)
+    told = on_database("person", "link", OWNER, "--keep-credentials")
+    assert (told.returncode, told.stderr.partition(".")[0]) == (0, "Kept everything that they sign in with")
+    assert rows(on_database, "SELECT proven_at FROM person") == [(None,)]
+    assert rows(on_database, "SELECT count(*) FROM password") == [(1,)]
+
+
+def test_an_account_is_removed_and_its_address_is_free(on_database: Command) -> None:
+    an_owner(on_database)
+    told = on_database("person", "remove", OWNER)
+    assert (told.returncode, told.stderr) == (
+        1,
+        f"{OWNER} is the only owner of Harbour Nights. Make somebody else an owner first, or use --even-last-owner.\n",
+    )
+    told = on_database("person", "remove", OWNER, "--even-last-owner")
+    assert (told.returncode, told.stdout) == (0, f"Removed {OWNER}, a member of Harbour Nights, with: 1 password.\n")
+    assert rows(on_database, "SELECT FROM member") == []
+    assert on_database("person", "link", OWNER).returncode == 1
+
+
+@pytest.mark.parametrize("command", ["link", "remove"])
+def test_nobody_is_told_apart(on_database: Command, command: str) -> None:
+    told = on_database("person", command, "nobody@example.org")
     assert (told.returncode, told.stderr) == (1, "Nobody here has the e-mail address nobody@example.org.\n")
+
+
+def test_a_studio_that_is_locked_is_opened_again(on_database: Command) -> None:
+    with psycopg.connect(on_database.env["GATEPASS_DATABASE_URL"]) as connection:
+        connection.execute(
+            b"""
+            INSERT INTO organization (id, name, created_at, studio_networks)
+            SELECT gen_random_uuid(), name, now(), '{192.0.2.0/24}'
+              FROM unnest(ARRAY['Harbour Nights', 'Twins', 'Twins']) AS named (name)
+            """
+        )
+    told = [on_database("organization", "clear-networks", "Harbour Nights") for _ in range(2)]
+    assert [one.stdout for one in told] == ["Every address is allowed again.\n", "Every address was allowed already.\n"]
+    assert rows(on_database, "SELECT actor, action, becomes FROM audit_log") == [
+        ("operator", "studio_networks_chosen", "every address")
+    ]
+    unclear = on_database("organization", "clear-networks", "Twins")
+    assert (unclear.returncode, "Name one by its id" in unclear.stderr) == (1, True)
+    nobody = on_database("organization", "clear-networks", "Nobody")
+    assert (nobody.returncode, nobody.stderr) == (1, "No organization is called Nobody.\n")

@@ -3,7 +3,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from gatepass.base.vault import new_key
+from gatepass.base.encryption import new_key
 from tests.cli.command import Command, line_with
 from tests.postgres import free_port
 

@@ -5,7 +5,7 @@ import time
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from gatepass.base.vault import new_key
+from gatepass.base.encryption import new_key
 from tests.cli.command import Command, line_with
 from tests.postgres import free_port
 
@@ -51,7 +51,7 @@ def test_a_port_for_metrics_that_is_taken_is_told_in_one_line(gatepass: Command)
 
 
 def readiness(port: int) -> int:
-    """The status of /readyz, or 0 while nobody listens."""
+    """The status of /readyz, or 0 while nothing listens."""
     try:
         with urlopen(f"http://127.0.0.1:{port}/readyz") as answer:
             return answer.status

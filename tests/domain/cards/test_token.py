@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nacl.signing import SigningKey
 
-from gatepass.domain.cards import InvalidToken, PublicKey, Token, written
+from gatepass.domain.cards import InvalidToken, PublicKey, Token, format_number
 from gatepass.domain.cards.token import LONGEST, sign, verify
 
 KEY: Final = SigningKey(bytes(range(32)))
 PUBLIC: Final = [PublicKey(uuid4(), bytes(KEY.verify_key))]
-NUMBER: Final = written("SVC", 12345678901)
+NUMBER: Final = format_number("SVC", 12345678901)
 EXPIRES: Final = datetime(2031, 5, 1, 12, tzinfo=UTC)
 GOOD: Final = sign(NUMBER, EXPIRES, KEY)
 ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-# The order of Ed25519's group: a signature whose second half is raised by it would verify as well, if let.
+# The order of Ed25519's group: a lenient verifier also accepts a signature whose second half is raised by it.
 ORDER: Final = 2**252 + 27742317777372353535851937790883648493
 
 
@@ -28,7 +28,7 @@ def encoded(raw: bytes) -> str:
 
 
 def signed(card: str, expires: str, *, prefix: str = "SVC1") -> str:
-    """Whatever is given, signed by the right key."""
+    """These parts, signed by the right key."""
     message = f"{prefix}.{card}.{expires}"
     return f"{message}.{encoded(KEY.sign(message.encode()).signature)}"
 
@@ -41,7 +41,7 @@ def is_refused(text: str, keys: list[PublicKey] = PUBLIC) -> bool:
     return False
 
 
-numbers = st.builds(written, st.from_regex("[A-Z]{2,6}", fullmatch=True), st.integers(0, 10**11 - 1))
+numbers = st.builds(format_number, st.from_regex("[A-Z]{2,6}", fullmatch=True), st.integers(0, 10**11 - 1))
 moments = st.datetimes(datetime(1970, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001
 
 
@@ -74,7 +74,7 @@ def test_every_flipped_bit_of_what_is_encoded_is_refused() -> None:
 
 
 def test_spare_bits_of_a_last_character_are_refused() -> None:
-    """64 bytes fill 85 characters and a third of one; what the spare bits say, a lenient decoder does not read."""
+    """64 bytes fill 85 characters and a third of one; a lenient decoder ignores the spare bits."""
     stem, last = GOOD[:-1], GOOD[-1]
     block = ALPHABET.index(last) // 16 * 16
     others = [one for one in ALPHABET[block : block + 16] if one != last]
@@ -108,8 +108,8 @@ def test_nothing_can_be_left_out(place: int, length: int) -> None:
         signed(encoded(NUMBER.encode()), "1935403200", prefix="SVC2"),
         signed(encoded(NUMBER.encode()) + "=", "1935403200"),
         signed(urlsafe_b64encode(b"SVC 1").decode(), "1935403200"),
-        signed("U1ZDIDF", "1935403200"),  # of `SVC 1`, with a spare bit set
-        signed("U1ZDI", "1935403200"),  # no bytes end here
+        signed("U1ZDIDF", "1935403200"),  # `SVC 1` with a spare bit set
+        signed("U1ZDI", "1935403200"),  # not a whole number of bytes
         signed("U1ZD+/", "1935403200"),
         signed("", "1935403200"),
         signed("A" * 68, "1935403200"),

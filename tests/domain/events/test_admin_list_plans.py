@@ -1,4 +1,4 @@
-"""A page of the programme reads what it shows, or what it looks through, and no more: at 10 million events."""
+"""A page of the list reads the rows that it shows, or its limit of rows, and no more: at 10 million events."""
 
 from collections.abc import Generator
 from typing import Any, Final
@@ -7,16 +7,16 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from gatepass.domain.events import browsing, calling_off, covers, publishing
+from gatepass.domain.events import admin_list, cancellation, covers, publication
 from gatepass.migrations import runner
-from tests.domain.test_plans import SCALE, Link, Plan, nodes
+from tests.domain.plans.explain import SCALE, Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run
 from tests.postgres import Cluster
 
 LARGEST: Final = "00000000-0000-0000-0000-000000000001"
 NOW: Final = "2030-01-01T00:00:00Z"
 LIMIT: Final = 51
-# Fewer than there are, so that a filter which nothing fits ends here.
+# Fewer than there are, so that a filter that matches nothing ends here.
 LOOKED: Final = 400
 FIRST: Final = ("0001-01-01", UUID(int=0))
 MIDDLE: Final = (NOW, UUID(int=0))
@@ -51,18 +51,18 @@ def link(cluster: Cluster) -> Generator[Link]:
 
 
 def read(plan: Plan) -> int:
-    """How many rows were taken from the table, kept or not."""
+    """How many rows were read from the table, filtered ones too."""
     assert [node for node in nodes(plan) if node["Node Type"] in ("Seq Scan", "Bitmap Heap Scan", "Sort")] == []
     scans = [node for node in nodes(plan) if node.get("Index Name")]
     return sum((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"] for node in scans)
 
 
 PAGES: Final[list[tuple[str, Any, Any, Any]]] = [
-    ("earliest", browsing.EARLIEST, (FIRST, MIDDLE), ()),
-    ("latest", browsing.LATEST, (LAST, MIDDLE), ()),
-    ("upcoming", browsing.UPCOMING, (MIDDLE,), ()),
-    ("drafts", browsing.STATUS_EARLIEST, (FIRST, MIDDLE), ("draft",)),
-    ("last drafts", browsing.STATUS_LATEST, (LAST, MIDDLE), ("draft",)),
+    ("earliest", admin_list.EARLIEST, (FIRST, MIDDLE), ()),
+    ("latest", admin_list.LATEST, (LAST, MIDDLE), ()),
+    ("upcoming", admin_list.UPCOMING, (MIDDLE,), ()),
+    ("drafts", admin_list.STATUS_EARLIEST, (FIRST, MIDDLE), ("draft",)),
+    ("last drafts", admin_list.STATUS_LATEST, (LAST, MIDDLE), ("draft",)),
 ]
 
 
@@ -70,26 +70,26 @@ PAGES: Final[list[tuple[str, Any, Any, Any]]] = [
 def test_a_page_reads_little(link: Link, statement: str, places: Any, more: tuple[str, ...]) -> None:
     for place in places:
         here = (LARGEST, *place)
-        # Where two orders are merged, one more is looked at.
+        # Where two orders are merged, one more row is read.
         assert 0 <= read(run(link, statement, *here, LOOKED, None, NOW, None, LIMIT, 0, *more)) - LIMIT <= 1
         assert 0 <= read(run(link, statement, *here, LOOKED, None, NOW, "nowhere", LIMIT, 0, *more)) - LOOKED <= 1
         assert 0 <= read(run(link, statement, *here, LOOKED, None, NOW, None, 1, LOOKED - 1, *more)) - LOOKED <= 1
 
 
 def test_what_is_to_come_and_what_is_over_lie_side_by_side(link: Link) -> None:
-    """From now on backwards hardly anything is to come; of what is open only old drafts are over."""
-    past = run(link, browsing.LATEST, LARGEST, *MIDDLE, LOOKED, "past", NOW, None, LIMIT, 0)
+    """Events that began before now are almost all over; of drafts and published events only old drafts are over."""
+    past = run(link, admin_list.LATEST, LARGEST, *MIDDLE, LOOKED, "past", NOW, None, LIMIT, 0)
     assert read(past) < LIMIT + 20
-    upcoming = run(link, browsing.UPCOMING, LARGEST, *MIDDLE, LOOKED, "upcoming", NOW, None, LIMIT, 0)
+    upcoming = run(link, admin_list.UPCOMING, LARGEST, *MIDDLE, LOOKED, "upcoming", NOW, None, LIMIT, 0)
     assert read(upcoming) < LIMIT + 20
 
 
 def test_what_surrounds_one_event_is_found_by_keys(link: Link) -> None:
     plans = [
-        run(link, calling_off.CONSEQUENCES, LARGEST, UUID(int=1), "live", "event.cancelled", "ticket.cancelled"),
-        run(link, publishing.EQUIPMENT, LARGEST, NOW, "{admin}"),
+        run(link, cancellation.CONSEQUENCES, LARGEST, UUID(int=1), "live", "event.cancelled", "ticket.cancelled"),
+        run(link, publication.EQUIPMENT, LARGEST, NOW, "{admin}"),
         run(link, covers.FIND, UUID(int=1), "png"),
-        run(link, covers.FORGET_UNUSED, LARGEST, UUID(int=1), f"/covers/{UUID(int=1)}.png"),
+        run(link, covers.DELETE_UNUSED, LARGEST, UUID(int=1), f"/covers/{UUID(int=1)}.png"),
     ]
     for plan in plans:
         large = [node for node in nodes(plan) if node.get("Relation Name") == "event"]

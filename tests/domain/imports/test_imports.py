@@ -1,4 +1,4 @@
-"""Imports: rows become tickets once, whatever fails, and what cannot be imported says why."""
+"""Imports: each row becomes a ticket once, whatever fails, and each faulty row has its fault."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -6,14 +6,14 @@ from uuid import UUID
 
 import pytest
 
+from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
 from gatepass.base.ids import new_id
-from gatepass.base.refusals import InvalidRequest, NotAllowedFromHere
 from gatepass.domain import events, imports, tickets
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.events import EventStatus
-from gatepass.domain.imports import Import, ImportNotFound, ImportState, applying, checking, undoing
+from gatepass.domain.imports import Import, ImportNotFound, ImportState, apply, dry_run, undo
 from gatepass.domain.imports.job import Made, made_id
-from tests import make
+from tests import factory
 from tests.domain.imports.conftest import Desk
 
 HEADER = "Card number,Name,E-mail,Category,Reference\n"
@@ -29,25 +29,25 @@ async def test_rows_become_cards_holders_and_tickets(desk: Desk) -> None:
     )
     assert (job.state, job.tickets_made, job.cards_made, job.faulty) == (ImportState.DONE, 3, 3, 0)
     assert (await desk.tickets(), await desk.cards(), await desk.sold()) == (3, 3, 3)
-    async with desk.house.db.reading() as tx:
-        held = await tx.rows("SELECT name, email FROM card_holder WHERE organization_id = $1", desk.house.id)
-        refers = await tx.rows("SELECT reference FROM ticket_reference WHERE organization_id = $1", desk.house.id)
+    async with desk.tenant.db.autocommit() as tx:
+        held = await tx.rows("SELECT name, email FROM card_holder WHERE organization_id = $1", desk.tenant.id)
+        refers = await tx.rows("SELECT reference FROM ticket_reference WHERE organization_id = $1", desk.tenant.id)
     assert {tuple(one) for one in held} == {("Zoë Ö", "zoe@example.org"), ("Ann", None)}
     assert [one["reference"] for one in refers] == ["A-1"]
     assert await desk.value("SELECT count(*) FROM import_row WHERE organization_id = $1") == 0
 
 
 async def test_a_card_that_exists_gets_the_ticket_and_keeps_its_holder(desk: Desk) -> None:
-    card = await desk.house.card(with_ticket=False)
+    card = await desk.tenant.card(with_ticket=False)
     job = await desk.applied(HEADER + row(card.number.lower().replace(" ", "-")))
     assert (job.tickets_made, job.cards_made, await desk.cards()) == (1, 0, 1)
     assert await desk.value("SELECT count(*) FROM card_holder WHERE organization_id = $1") == 0
 
 
 async def test_every_fault_is_told_by_its_row(desk: Desk) -> None:
-    has_ticket, free, revoked = [await desk.house.card(with_ticket=n == 0) for n in range(3)]
-    await desk.house.move_card(revoked, CardStatus.REVOKED)
-    other = await (await make.house(desk.house.db)).card(with_ticket=False)
+    has_ticket, free, revoked = [await desk.tenant.card(with_ticket=n == 0) for n in range(3)]
+    await desk.tenant.move_card(revoked, CardStatus.REVOKED)
+    other = await (await factory.tenant(desk.tenant.db)).card(with_ticket=False)
     await desk.applied(HEADER + row(reference="taken"))
     mistyped = free.number[:-1] + str((int(free.number[-1]) + 1) % 10)
     job = await desk.checked(
@@ -106,17 +106,26 @@ async def test_no_category_is_sold_beyond_its_places(desk: Desk) -> None:
 
 
 async def test_a_tier_of_two_categories_is_ambiguous(desk: Desk) -> None:
-    async with desk.house.db.transaction() as tx:
+    async with desk.tenant.db.transaction() as tx:
         await events.add_category(
-            tx, desk.house.id, desk.house.event_id, "Box", Decimal(9), "EUR", 3, tier="vip", by=make.BY, at=make.now()
+            tx,
+            desk.tenant.id,
+            desk.tenant.event_id,
+            "Box",
+            Decimal(9),
+            "EUR",
+            3,
+            tier="vip",
+            by=factory.BY,
+            at=factory.now(),
         )
     job = await desk.checked(HEADER + row(category="VIP") + row(category="box"))
     assert await desk.codes(job.id) == {2: "ambiguous_category"}
 
 
 async def test_duplicates_are_found_across_batches(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "BATCH", 2)
-    card = await desk.house.card(with_ticket=False)
+    monkeypatch.setattr(dry_run, "BATCH", 2)
+    card = await desk.tenant.card(with_ticket=False)
     lines = row(reference="a") + row(card.number) + row(reference="b") + row(card.number) + row(reference="a")
     job = await desk.checked(HEADER + lines)
     assert await desk.codes(job.id) == {5: "duplicate_card", 6: "duplicate_reference"}
@@ -125,7 +134,7 @@ async def test_duplicates_are_found_across_batches(desk: Desk, monkeypatch: pyte
 async def test_columns_may_be_named_again_after_the_check(desk: Desk) -> None:
     job = await desk.checked("what,kind\nAnn,Standing\nBob,General\n", "name", "category")
     assert await desk.codes(job.id) == {2: "unknown_category"}
-    await desk.name(job.id, "name", "", category_id=desk.house.category_id)
+    await desk.name(job.id, "name", "", category_id=desk.tenant.category_id)
     again = await desk.worked(job.id)
     assert (again.faulty, await desk.codes(job.id)) == (0, {})
     assert (await desk.apply(job.id)).tickets_made == 2
@@ -135,11 +144,11 @@ async def test_columns_are_remembered_and_guessed(desk: Desk) -> None:
     assert imports.guess(["Card No.", "Full name", "E-Mail", "Ticket type", "Order ID", "Seat", "name"]) == [
         "card_number", "name", "email", "category", "reference", "", "",
     ]  # fmt: skip
-    await desk.checked("guest,code\nAnn,1\n", "name", "reference", category_id=desk.house.category_id)
+    await desk.checked("guest,code\nAnn,1\n", "name", "reference", category_id=desk.tenant.category_id)
     import_id = await desk.stage("guest,code\nBob,2\n")
-    async with desk.house.db.reading() as tx:
-        job = await imports.find(tx, desk.house.id, import_id)
-        assert await imports.remembered(tx, desk.house.id, job) == ["name", "reference"]
+    async with desk.tenant.db.autocommit() as tx:
+        job = await imports.find(tx, desk.tenant.id, import_id)
+        assert await imports.remembered(tx, desk.tenant.id, job) == ["name", "reference"]
 
 
 @pytest.mark.parametrize(
@@ -165,10 +174,10 @@ async def test_an_import_is_applied_once(desk: Desk) -> None:
 
 
 async def test_a_step_that_fails_leaves_nothing_and_is_done_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(applying, "BATCH", 2)
+    monkeypatch.setattr(apply, "BATCH", 2)
     job = await desk.checked(HEADER + row(reference="a") + row() * 4)
-    async with desk.house.db.transaction() as tx:
-        await imports.begin_applying(tx, desk.house.id, job.id, by=make.BY, at=make.now())
+    async with desk.tenant.db.transaction() as tx:
+        await imports.begin_applying(tx, desk.tenant.id, job.id, by=factory.BY, at=factory.now())
     await desk.step()
     with pytest.raises(ZeroDivisionError):
         await stumble(desk)
@@ -178,16 +187,16 @@ async def test_a_step_that_fails_leaves_nothing_and_is_done_again(desk: Desk, mo
 
 
 async def stumble(desk: Desk) -> None:
-    async with desk.house.db.transaction() as tx:
+    async with desk.tenant.db.transaction() as tx:
         job = await imports.next_under_way(tx)
         assert job
-        await imports.advance(tx, job, at=make.now())
+        await imports.advance(tx, job, at=factory.now())
         raise ZeroDivisionError
 
 
 async def test_an_event_that_closes_meanwhile(desk: Desk) -> None:
     job = await desk.checked(HEADER + row())
-    await desk.house.move_event(desk.house.event_id, EventStatus.ENDED)
+    await desk.tenant.move_event(desk.tenant.event_id, EventStatus.ENDED)
     done = await desk.apply(job.id)
     assert (done.tickets_made, await desk.codes(job.id)) == (0, {2: "event_closed"})
     with pytest.raises(NotAllowedFromHere):
@@ -195,29 +204,29 @@ async def test_an_event_that_closes_meanwhile(desk: Desk) -> None:
 
 
 async def test_undo_removes_what_nobody_has_used(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undoing, "BATCH", 2)
-    old = await desk.house.card(with_ticket=False)
+    monkeypatch.setattr(undo, "BATCH", 2)
+    old = await desk.tenant.card(with_ticket=False)
     kept = await desk.applied(HEADER + row(reference="before"))
     job = await desk.applied(HEADER + row(old.number) + row(reference="x") * 1 + row() * 4)
     ids = await ticket_ids(desk, job)
-    async with desk.house.db.transaction() as tx:
+    async with desk.tenant.db.transaction() as tx:
         use = "UPDATE ticket SET activated_at = now() WHERE organization_id = $1 AND id = $2"
-        await tx.run(use, desk.house.id, ids[2])
-        await tickets.cancel(tx, desk.house.id, ids[3], by=make.BY, at=make.now(), reason="lost")
+        await tx.run(use, desk.tenant.id, ids[2])
+        await tickets.cancel(tx, desk.tenant.id, ids[3], by=factory.BY, at=factory.now(), reason="lost")
     undone = await desk.undone(job.id)
     assert (undone.state, undone.tickets_removed, undone.tickets_kept) == (ImportState.UNDONE, 4, 2)
     assert await ticket_ids(desk, job) == [ids[2], ids[3]]
     assert len(await ticket_ids(desk, kept)) == 1
-    # The old card, the one of the import before, and those whose tickets stay.
+    # The old card, the one of the earlier import, and those whose tickets stay.
     assert (await desk.cards(), await desk.sold()) == (4, 2)
     assert await desk.value("SELECT count(*) FROM ticket_reference WHERE organization_id = $1") == 1
 
 
 async def ticket_ids(desk: Desk, job: Import) -> list[UUID]:
-    async with desk.house.db.reading() as tx:
+    async with desk.tenant.db.autocommit() as tx:
         rows = await tx.rows(
             "SELECT id FROM ticket WHERE organization_id = $1 AND id BETWEEN $2 AND $3 ORDER BY id",
-            desk.house.id, made_id(job.id, Made.TICKET, 0), made_id(job.id, Made.TICKET, 10**6),
+            desk.tenant.id, made_id(job.id, Made.TICKET, 0), made_id(job.id, Made.TICKET, 10**6),
         )  # fmt: skip
     return [one["id"] for one in rows]
 
@@ -225,26 +234,26 @@ async def ticket_ids(desk: Desk, job: Import) -> list[UUID]:
 async def test_a_ticket_knows_its_import(desk: Desk) -> None:
     job = await desk.applied(HEADER + row())
     (ticket_id,) = await ticket_ids(desk, job)
-    async with desk.house.db.reading() as tx:
-        maker = await imports.maker_of(tx, desk.house.id, ticket_id)
+    async with desk.tenant.db.autocommit() as tx:
+        maker = await imports.maker_of(tx, desk.tenant.id, ticket_id)
         assert maker is not None
         assert maker.id == job.id
-        assert await imports.maker_of(tx, desk.house.id, new_id()) is None
+        assert await imports.maker_of(tx, desk.tenant.id, new_id()) is None
 
 
 async def test_a_reference_of_a_cancelled_ticket_is_free_again(desk: Desk) -> None:
     job = await desk.applied(HEADER + row(reference="a"))
     (ticket_id,) = await ticket_ids(desk, job)
-    async with desk.house.db.transaction() as tx:
-        await tickets.cancel(tx, desk.house.id, ticket_id, by=make.BY, at=make.now(), reason="x")
+    async with desk.tenant.db.transaction() as tx:
+        await tickets.cancel(tx, desk.tenant.id, ticket_id, by=factory.BY, at=factory.now(), reason="x")
     assert (await desk.applied(HEADER + row(reference="a"))).tickets_made == 1
 
 
 async def test_imports_take_turns(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "BATCH", 1)
+    monkeypatch.setattr(dry_run, "BATCH", 1)
     one, other = await desk.stage("name\nA\nB\nC\n"), await desk.stage("name\nA\nB\nC\n")
     for import_id in (one, other):
-        await desk.name(import_id, category_id=desk.house.category_id)
+        await desk.name(import_id, category_id=desk.tenant.category_id)
     await desk.step()
     await desk.step()
     assert [(await desk.find(id)).reached for id in (one, other)] == [2, 2]
@@ -253,8 +262,8 @@ async def test_imports_take_turns(desk: Desk, monkeypatch: pytest.MonkeyPatch) -
 
 async def test_what_is_given_up_is_swept(desk: Desk) -> None:
     import_id = await desk.stage("name\nA\n")
-    async with desk.house.db.transaction() as tx:
-        await imports.discard(tx, desk.house.id, import_id, by=make.BY, at=make.now())
+    async with desk.tenant.db.transaction() as tx:
+        await imports.discard(tx, desk.tenant.id, import_id, by=factory.BY, at=factory.now())
     done = await desk.applied(HEADER + row(category="?"))
     await sweep(desk)
     assert await desk.value("SELECT count(*) FROM import_row WHERE organization_id = $1") == 1
@@ -264,20 +273,20 @@ async def test_what_is_given_up_is_swept(desk: Desk) -> None:
 
 
 async def sweep(desk: Desk, later: timedelta = timedelta()) -> None:
-    at = make.now() + later
+    at = factory.now() + later
     while True:
-        async with desk.house.db.transaction() as tx:
+        async with desk.tenant.db.transaction() as tx:
             if not await imports.sweep_some(tx, at=at):
                 return
 
 
 async def test_another_organization_finds_nothing(desk: Desk) -> None:
     import_id = await desk.stage("name\nA\n")
-    stranger = await make.house(desk.house.db)
-    async with desk.house.db.reading() as tx:
+    stranger = await factory.tenant(desk.tenant.db)
+    async with desk.tenant.db.autocommit() as tx:
         with pytest.raises(ImportNotFound):
             await imports.find(tx, stranger.id, import_id)
         assert await imports.faulty_rows(tx, stranger.id, import_id, limit=10) == []
     with pytest.raises(NotAllowedFromHere):
-        async with desk.house.db.transaction() as tx:
-            await imports.discard(tx, stranger.id, import_id, by=make.BY, at=make.now())
+        async with desk.tenant.db.transaction() as tx:
+            await imports.discard(tx, stranger.id, import_id, by=factory.BY, at=factory.now())

@@ -1,6 +1,6 @@
-"""Lists of cards, tickets and imports, and the steps of an import, read what they need and little more.
+"""Lists of cards, tickets and imports, and the steps of an import, read the rows that they need and little more.
 
-Thirty thousand real rows of each, and plans that were made for any values.
+Thirty thousand rows of each, and generic plans.
 """
 
 from collections.abc import Generator
@@ -10,12 +10,13 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from gatepass.domain.cards import finding
-from gatepass.domain.imports import advancing, batch, mapping, undoing
+from gatepass.domain.cards import search
+from gatepass.domain.imports import batch, columns, undo
 from gatepass.domain.imports import listing as import_listing
+from gatepass.domain.imports import runner as import_runner
 from gatepass.domain.tickets import listing
 from gatepass.migrations import runner
-from tests.domain.test_plans import Link, Plan, nodes
+from tests.domain.plans.explain import Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run
 from tests.postgres import Cluster
 
@@ -71,7 +72,7 @@ def loaded(cluster: Cluster) -> str:
     url = cluster.create_database("gatepass_import_plans")
     runner.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("SET session_replication_role = replica")  # no look-ups for foreign keys
+        connection.execute("SET session_replication_role = replica")  # no checks of foreign keys
         for statement in LOAD.split(";\n"):
             connection.execute(statement.encode())
     return url
@@ -84,7 +85,7 @@ def link(loaded: str) -> Generator[Link]:
 
 
 def assert_little_is_read(plan: Plan, rows: int) -> None:
-    """No table is read from end to end, and what is read by index is what is shown, once for each table in it."""
+    """No sequential scan, and by index only the rows that are shown, once for each table."""
     small = {"event", "ticket_category"}
     whole = [
         node["Relation Name"]
@@ -109,16 +110,16 @@ def middle(link: Link, table: str) -> UUID:
 @pytest.mark.parametrize("page", ["first", "next"])
 def test_pages_of_cards(link: Link, page: str) -> None:
     place = LAST if page == "first" else middle(link, "card")
-    plan = run(link, finding.PAGE, ORGANIZATION, place, LIMIT)
+    plan = run(link, search.PAGE, ORGANIZATION, place, LIMIT)
     assert plan["Actual Rows"] == LIMIT
     assert_little_is_read(plan, LIMIT)
-    assert_little_is_read(run(link, finding.PAGE_OUT_OF_USE, ORGANIZATION, place, LIMIT, "revoked"), LIMIT)
+    assert_little_is_read(run(link, search.PAGE_OUT_OF_USE, ORGANIZATION, place, LIMIT, "revoked"), LIMIT)
 
 
 def test_cards_by_number_name_and_address(link: Link) -> None:
-    assert_little_is_read(run(link, finding.BY_NUMBER, ORGANIZATION, "SVC 0000 0003 0000"), 1)
-    for statement, beginning in ((finding.BY_NAME, "gue"), (finding.BY_EMAIL, "guest-")):
-        plan = run(link, statement, ORGANIZATION, beginning, beginning + finding.HIGHEST, LIMIT)
+    assert_little_is_read(run(link, search.BY_NUMBER, ORGANIZATION, "SVC 0000 0003 0000"), 1)
+    for statement, beginning in ((search.BY_NAME, "gue"), (search.BY_EMAIL, "guest-")):
+        plan = run(link, statement, ORGANIZATION, beginning, beginning + search.HIGHEST, LIMIT)
         assert plan["Actual Rows"] == LIMIT
         assert_little_is_read(plan, LIMIT)
 
@@ -138,7 +139,7 @@ def test_tickets_by_their_ids_and_of_a_card(link: Link) -> None:
     some = "{" + ",".join(str(id) for (id,) in ids) + "}"
     assert_little_is_read(run(link, listing.BY_IDS, ORGANIZATION, some), LIMIT)
     assert_little_is_read(run(link, listing.OF_CARD, ORGANIZATION, middle(link, "card"), 200), 1)
-    assert_little_is_read(run(link, listing.REFERRED, ORGANIZATION, f"R-{ids[0][0]}", LIMIT), 1)
+    assert_little_is_read(run(link, listing.BY_REFERENCE, ORGANIZATION, f"R-{ids[0][0]}", LIMIT), 1)
 
 
 def test_imports_of_an_event_and_their_failed_rows(link: Link) -> None:
@@ -146,15 +147,15 @@ def test_imports_of_an_event_and_their_failed_rows(link: Link) -> None:
     assert_little_is_read(run(link, import_listing.MAKER, ORGANIZATION, IMPORT, IMPORT), 1)
     assert_little_is_read(run(link, import_listing.FAULTY, ORGANIZATION, IMPORT, 0, 10), 10)
     assert_little_is_read(run(link, import_listing.FIRST_ROWS, ORGANIZATION, IMPORT, 3), 3)
-    assert_little_is_read(run(link, mapping.REMEMBERED, ORGANIZATION, "{name}", IMPORT), 1)
+    assert_little_is_read(run(link, columns.REMEMBERED, ORGANIZATION, "{name}", IMPORT), 1)
 
 
 def test_a_step_of_an_import(link: Link) -> None:
-    (row,) = link.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {advancing.NEXT}".encode()).fetchall()
+    (row,) = link.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {import_runner.NEXT}".encode()).fetchall()
     assert_little_is_read(row[0][0]["Plan"], 1)
     assert_little_is_read(run(link, batch.NEXT_ROWS, ORGANIZATION, IMPORT, 1500, 1000, "true"), 1000)
     numbers = "{" + ",".join(f"SVC 0000 {n:04} 0000" for n in range(3, 300, 3)) + "}"
     assert_little_is_read(run(link, batch.CARDS, ORGANIZATION, EVENT, numbers), 100)
     assert_little_is_read(run(link, batch.TAKEN_REFERENCES, ORGANIZATION, EVENT, "{R-1,R-2}"), 2)
     first = middle(link, "ticket")
-    assert_little_is_read(run(link, undoing.HOLD, ORGANIZATION, first, LAST, 500), 500)
+    assert_little_is_read(run(link, undo.HOLD, ORGANIZATION, first, LAST, 500), 500)

@@ -1,4 +1,4 @@
-"""API keys: their shape, and what becomes of them in the database."""
+"""API keys: their format, and authentication with them."""
 
 import string
 from datetime import timedelta
@@ -20,13 +20,14 @@ from gatepass.domain.keys import (
     KeyNotFound,
     Mode,
     Scope,
+    WrongCell,
+    bearer_key,
     is_well_formed,
     make_key,
     mode_of,
-    shown_key,
 )
 from gatepass.domain.keys.key import ALPHABET, digest
-from tests import make
+from tests import factory
 
 HERE = ip_address("127.0.0.1")
 
@@ -58,7 +59,7 @@ def test_neighbours_that_change_places_are_noticed() -> None:
 
 
 def test_the_checksum_is_what_notices() -> None:
-    """Without it the pattern alone would take a mistyped key, and every typo would be a query."""
+    """The pattern alone would accept a mistyped key, and every typo would cost a query."""
     key = make_key(Mode.LIVE, "a")
     wrong = key[:20] + ("A" if key[20] != "A" else "B") + key[21:]
     assert len(wrong) == len(key)
@@ -74,7 +75,7 @@ def test_nothing_else_is_a_key(text: str) -> None:
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 def test_the_scheme_is_written_as_one_likes(scheme: str) -> None:
     key = make_key(Mode.LIVE, "a")
-    assert shown_key(f"{scheme} {key}") == key
+    assert bearer_key(f"{scheme} {key}", {"a"}) == key
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,15 @@ def test_the_scheme_is_written_as_one_likes(scheme: str) -> None:
 )
 def test_any_other_header_is_no_key(header: str | None) -> None:
     with pytest.raises(InvalidKey):
-        shown_key(header and header.format(make_key(Mode.LIVE, "a")))
+        bearer_key(header and header.format(make_key(Mode.LIVE, "a")), {"a"})
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_key_of_another_cell_is_named_as_such(mode: Mode) -> None:
+    key = make_key(mode, "b")
+    with pytest.raises(WrongCell, match="This API key belongs to cell b, and the call has reached another cell"):
+        bearer_key(f"Bearer {key}", {"a", "c"})
+    assert bearer_key(f"Bearer {key}", {"a", "b"}) == key, "organizations of cell b have moved here"
 
 
 def test_admin_implies_every_scope_and_nothing_else_implies_any() -> None:
@@ -97,13 +106,13 @@ def test_admin_implies_every_scope_and_nothing_else_implies_any() -> None:
 
 
 async def shown(db: Database, key: IssuedKey, *, address: str = "127.0.0.1", after: timedelta = timedelta()) -> Caller:
-    async with db.reading() as tx:
-        return await keys.authenticate(tx, key.text, ip_address(address), at=make.now() + after)
+    async with db.autocommit() as tx:
+        return await keys.authenticate(tx, key.text, ip_address(address), at=factory.now() + after)
 
 
-async def test_a_key_leads_to_its_organization_and_no_other(house: make.House, db: Database) -> None:
-    other = await make.house(db)
-    for owner in (house, other):
+async def test_a_key_leads_to_its_organization_and_no_other(tenant: factory.Tenant, db: Database) -> None:
+    other = await factory.tenant(db)
+    for owner in (tenant, other):
         key = await owner.key(Scope.EVENTS_READ)
         caller = await shown(db, key)
         assert (caller.organization_id, caller.key_id, caller.mode) == (owner.id, key.id, Mode.LIVE)
@@ -116,27 +125,27 @@ async def test_an_unknown_key_is_invalid_and_nobodys(db: Database) -> None:
     assert not isinstance(refusal.value, DeadKey)
 
 
-async def test_a_revoked_key_is_refused_at_once_and_known(house: make.House, db: Database) -> None:
-    key = await house.key()
+async def test_a_revoked_key_is_refused_at_once_and_known(tenant: factory.Tenant, db: Database) -> None:
+    key = await tenant.key()
     await shown(db, key)
     for _ in range(2):
         async with db.transaction() as tx:
-            await keys.revoke(tx, house.id, key.id, by=make.BY, at=make.now())
+            await keys.revoke(tx, tenant.id, key.id, by=factory.BY, at=factory.now())
     with pytest.raises(DeadKey) as refusal:
         await shown(db, key)
     assert refusal.value.caller.key_id == key.id
 
 
-async def test_nobody_revokes_the_key_of_another_organization(house: make.House, db: Database) -> None:
-    key = await (await make.house(db)).key()
+async def test_nobody_revokes_the_key_of_another_organization(tenant: factory.Tenant, db: Database) -> None:
+    key = await (await factory.tenant(db)).key()
     with pytest.raises(KeyNotFound):
         async with db.transaction() as tx:
-            await keys.revoke(tx, house.id, key.id, by=make.BY, at=make.now())
+            await keys.revoke(tx, tenant.id, key.id, by=factory.BY, at=factory.now())
     await shown(db, key)
 
 
-async def test_a_key_ends_when_it_expires(house: make.House, db: Database) -> None:
-    key = await house.key(expires_at=make.now() + timedelta(hours=1))
+async def test_a_key_ends_when_it_expires(tenant: factory.Tenant, db: Database) -> None:
+    key = await tenant.key(expires_at=factory.now() + timedelta(hours=1))
     await shown(db, key)
     with pytest.raises(DeadKey):
         await shown(db, key, after=timedelta(hours=1))
@@ -147,18 +156,18 @@ async def test_a_key_ends_when_it_expires(house: make.House, db: Database) -> No
     [("10.1.2.3", True), ("::ffff:10.1.2.3", True), ("2001:db8::1", True), ("10.2.0.1", False), ("2001:db9::1", False)],
 )
 async def test_a_key_is_good_only_within_its_networks(
-    house: make.House, db: Database, address: str, allowed: bool
+    tenant: factory.Tenant, db: Database, address: str, allowed: bool
 ) -> None:
     async with db.transaction() as tx:
         key = await keys.issue(
             tx,
-            house.id,
+            tenant.id,
             "from the venue",
             Mode.LIVE,
             [Scope.ADMIN],
             cell="a",
-            by=make.BY,
-            at=make.now(),
+            by=factory.BY,
+            at=factory.now(),
             allowed_networks=[ip_network("10.1.0.0/16"), ip_network("2001:db8::/32")],
         )
     if allowed:
@@ -168,22 +177,22 @@ async def test_a_key_is_good_only_within_its_networks(
             await shown(db, key, address=address)
 
 
-async def test_only_the_hash_of_a_key_is_kept(house: make.House, db: Database) -> None:
-    key = await house.key()
-    async with db.reading() as tx:
-        (row,) = await tx.rows("SELECT * FROM api_key WHERE organization_id = $1 AND id = $2", house.id, key.id)
+async def test_only_the_hash_of_a_key_is_kept(tenant: factory.Tenant, db: Database) -> None:
+    key = await tenant.key()
+    async with db.autocommit() as tx:
+        (row,) = await tx.rows("SELECT * FROM api_key WHERE organization_id = $1 AND id = $2", tenant.id, key.id)
     assert row["hash"] == digest(key.text)
     assert row["last_four"] == key.text[-4:]
     assert key.text[:-4] not in str(dict(row))
 
 
-async def test_the_last_use_only_goes_forward(house: make.House, db: Database) -> None:
-    key, now = await house.key(), make.now()
+async def test_the_last_use_only_goes_forward(tenant: factory.Tenant, db: Database) -> None:
+    key, now = await tenant.key(), factory.now()
     for at in (now, now - timedelta(hours=1)):
         async with db.transaction() as tx:
-            await keys.mark_used(tx, {(house.id, key.id): (at, HERE)})
-    async with db.reading() as tx:
+            await keys.mark_used(tx, {(tenant.id, key.id): (at, HERE)})
+    async with db.autocommit() as tx:
         (row,) = await tx.rows(
-            "SELECT last_used_at, last_used_from FROM api_key WHERE organization_id = $1 AND id = $2", house.id, key.id
+            "SELECT last_used_at, last_used_from FROM api_key WHERE organization_id = $1 AND id = $2", tenant.id, key.id
         )
     assert (row["last_used_at"], row["last_used_from"]) == (now, HERE)

@@ -1,4 +1,4 @@
-"""What the door warns of."""
+"""Alarms of a live event."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from gatepass.domain.door import AlarmKind, Category, Minute, Scanner, Tally, alarms, masked, silent_scanners
 from gatepass.domain.events import Event, EventStatus
+from gatepass.domain.live import AlarmKind, LiveCategory, Minute, Scanner, Totals, alarms, masked, silent_scanners
 
 NOW = datetime(2026, 7, 1, 20, 30, 15, tzinfo=UTC)
 ID = UUID(int=1)
@@ -16,13 +16,13 @@ EVENT = Event(
 )
 
 
-def tally(*, capacity: int = 100, activated: int = 0, status: str = "published") -> Tally:
-    made = Tally("1:1:", 1, status, [Category(ID, "General", "standard", capacity, capacity)])
+def totals(*, capacity: int = 100, activated: int = 0, status: str = "published") -> Totals:
+    made = Totals("1:1:", 1, status, [LiveCategory(ID, "General", "standard", capacity, capacity)])
     made.activated = Counter({(ID, "North"): activated})
     return made
 
 
-def kinds(of: Tally, now: datetime = NOW) -> list[AlarmKind]:
+def kinds(of: Totals, now: datetime = NOW) -> list[AlarmKind]:
     return [one.kind for one in alarms(EVENT, of, now)]
 
 
@@ -31,19 +31,19 @@ def kinds(of: Tally, now: datetime = NOW) -> list[AlarmKind]:
     [(0, []), (89, []), (90, [AlarmKind.NEARLY_FULL]), (99, [AlarmKind.NEARLY_FULL]), (100, [AlarmKind.FULL])],
 )
 def test_a_category_fills_up(activated: int, expected: list[AlarmKind]) -> None:
-    assert kinds(tally(activated=activated)) == expected
+    assert kinds(totals(activated=activated)) == expected
 
 
 def test_a_category_without_places_is_not_full() -> None:
-    assert kinds(tally(capacity=0)) == []
+    assert kinds(totals(capacity=0)) == []
 
 
 def test_an_event_that_is_not_published_refuses_every_scan() -> None:
-    assert kinds(tally(status="draft")) == [AlarmKind.NOT_PUBLISHED]
+    assert kinds(totals(status="draft")) == [AlarmKind.NOT_PUBLISHED]
 
 
-def quiet_for(minutes: int, *, before: int = 5) -> Tally:
-    made = tally()
+def quiet_for(minutes: int, *, before: int = 5) -> Totals:
+    made = totals()
     this = NOW.replace(second=0)
     made.minutes = {
         at: Minute(at, before, 0) for at in (this - timedelta(minutes=n) for n in range(minutes, minutes + 10))
@@ -61,7 +61,7 @@ def quiet_for(minutes: int, *, before: int = 5) -> Tally:
         (quiet_for(25), False),
     ],
 )
-def test_scans_that_fall_to_nothing(made: Tally, stopped: bool) -> None:
+def test_scans_that_fall_to_nothing(made: Totals, stopped: bool) -> None:
     assert kinds(made) == [AlarmKind.STOPPED] * stopped
 
 
@@ -73,7 +73,7 @@ def test_nothing_has_stopped_while_the_doors_are_shut(hours: int) -> None:
 
 
 def test_silent_scanners_are_those_of_today_that_say_nothing_for_five_minutes() -> None:
-    made = tally()
+    made = totals()
     for name, minutes in (("talks", 4), ("silent", 6), ("long silent", 700), ("gone home", 800)):
         made.scanners[name] = Scanner(name, "North", NOW - timedelta(minutes=minutes), 1)
     assert [one.scanner.id for one in silent_scanners(made, NOW)] == ["silent", "long silent"]

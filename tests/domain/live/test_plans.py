@@ -1,4 +1,4 @@
-"""A look at a door reads what came and little more, at ten million scans; a count reads the event and no other."""
+"""Deltas read the new scans and little more, at ten million scans; a full count reads its event and no other."""
 
 import json
 from collections.abc import Generator
@@ -9,11 +9,11 @@ import psycopg
 import pytest
 
 from gatepass.base.database import Database
-from gatepass.domain import upkeep
-from gatepass.domain.door import coming, counting, latest
+from gatepass.domain import maintenance
+from gatepass.domain.live import deltas, full_count, recent_scans
 from gatepass.migrations import runner
-from tests import make
-from tests.domain.test_plans import SCALE, Link, Plan, nodes
+from tests import factory
+from tests.domain.plans.explain import SCALE, Link, Plan, nodes
 from tests.postgres import Cluster
 
 ORGANIZATION: Final = "00000000-0000-0000-0000-000000000001"
@@ -21,7 +21,7 @@ EVENT: Final = "00000000-0000-0000-0000-0000000000e1"
 OTHER: Final = "00000000-0000-0000-0000-0000000000e2"
 ROWS: Final = 30_000
 BELIEVED: Final = 10_000_000
-# A scan every second, of which one in five is of the event.
+# One scan a second; one in five is of the event.
 SECONDS: Final = 60
 OF_EVENT: Final = 5
 
@@ -41,7 +41,7 @@ LOAD: Final = f"""
                t.event_id, 'SVC 1', t.id, 'activated', 'Gate ' || n % 7
           FROM generate_series(0, {ROWS} - 1) n
           JOIN ticket t ON t.organization_id = '{ORGANIZATION}' AND t.id = md5((n + 1)::text)::uuid;
-    INSERT INTO change (organization_id, at, id, actor, subject, subject_id, action)
+    INSERT INTO audit_log (organization_id, at, id, actor, subject, subject_id, action)
         SELECT organization_id, at, id, 'test', 'ticket', ticket_id, 'issued' FROM scan;
     ANALYZE
 """
@@ -49,11 +49,11 @@ LOAD: Final = f"""
 
 @pytest.fixture(scope="module")
 async def history(cluster: Cluster) -> str:
-    url = cluster.create_database("gatepass_door_plans")
+    url = cluster.create_database("gatepass_live_plans")
     runner.upgrade(url)
     database = Database(url, deadline=60)
     for weeks in (5, 4, 3, 2, 1, 0):
-        await upkeep.keep(database, at=make.now() - timedelta(weeks=weeks))
+        await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))
     await database.close()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET session_replication_role = replica")  # tickets without cards
@@ -61,7 +61,7 @@ async def history(cluster: Cluster) -> str:
             connection.execute(statement.encode())
         pieces = connection.execute(
             "SELECT inhrelid::regclass::text FROM pg_inherits JOIN pg_class ON oid = inhrelid"
-            " WHERE inhparent IN ('scan'::regclass, 'change'::regclass) AND reltuples > 0"
+            " WHERE inhparent IN ('scan'::regclass, 'audit_log'::regclass) AND reltuples > 0"
         ).fetchall()
         for (table,) in [*pieces, ("ticket",)]:
             connection.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)".encode())
@@ -76,7 +76,7 @@ def link(history: str) -> Generator[Link]:
 
 
 def run(link: Link, text: str, mode: str, *values: object) -> Plan:
-    """What a statement really did."""
+    """The plan of a statement, with the row counts of its execution."""
     given = ", ".join(f"'{value}'" for value in values)
     link.execute("SET jit = off")
     link.execute(f"SET plan_cache_mode = force_{mode}_plan".encode())
@@ -88,7 +88,7 @@ def run(link: Link, text: str, mode: str, *values: object) -> Plan:
 
 
 def rows_read(plan: Plan, table: str) -> int:
-    """From a table or its partitions. Whatever is read from end to end fails at once, unless nothing is there."""
+    """Rows read from a table or its partitions. A sequential scan of a partition with rows fails."""
     read = 0
     for node in nodes(plan):
         name = node.get("Relation Name", "")
@@ -106,33 +106,33 @@ def mode(request: pytest.FixtureRequest) -> str:
 
 
 def test_a_look_reads_the_window_alone(link: Link, mode: str) -> None:
-    """Nothing came: the scans of the window are found by the index and left at once, no ticket is looked up."""
+    """Without new scans: the index finds the scans of the window, and no ticket is looked up."""
     ((seen,),) = link.execute("SELECT pg_current_snapshot()::text").fetchall()
-    since = make.now() - timedelta(seconds=SECONDS)
-    plan = run(link, coming.FRESH, mode, ORGANIZATION, "live", EVENT, seen, since)
+    since = factory.now() - timedelta(seconds=SECONDS)
+    plan = run(link, deltas.DELTAS, mode, ORGANIZATION, "live", EVENT, seen, since)
     assert rows_read(plan, "scan") <= SECONDS // OF_EVENT + 1
-    assert rows_read(plan, "change") <= SECONDS + 1
+    assert rows_read(plan, "audit_log") <= SECONDS + 1
     assert rows_read(plan, "ticket") == 0
 
 
 def test_a_look_reads_the_ticket_of_each_scan_that_came(link: Link, mode: str) -> None:
-    """A snapshot from before everything: all of the window is fresh."""
-    since = make.now() - timedelta(seconds=SECONDS)
-    plan = run(link, coming.FRESH, mode, ORGANIZATION, "live", EVENT, "3:3:", since)
-    came = rows_read(plan, "scan")
-    assert 0 < came <= SECONDS // OF_EVENT + 1
-    assert rows_read(plan, "ticket") == came
+    """With a snapshot older than every row, all scans of the window are new."""
+    since = factory.now() - timedelta(seconds=SECONDS)
+    plan = run(link, deltas.DELTAS, mode, ORGANIZATION, "live", EVENT, "3:3:", since)
+    scans = rows_read(plan, "scan")
+    assert 0 < scans <= SECONDS // OF_EVENT + 1
+    assert rows_read(plan, "ticket") == scans
 
 
 def test_a_count_reads_the_event_and_no_other(link: Link, mode: str) -> None:
-    at = make.now()
-    values = (at - timedelta(days=400), at - counting.CHART, at - counting.ON_DUTY)
-    plan = run(link, counting.COUNT, mode, ORGANIZATION, "live", EVENT, *values, 1000, 2000, "other")
+    at = factory.now()
+    values = (at - timedelta(days=400), at - full_count.CHART, at - full_count.ON_DUTY)
+    plan = run(link, full_count.COUNT, mode, ORGANIZATION, "live", EVENT, *values, 1000, 2000, "other")
     assert rows_read(plan, "ticket") == ROWS // OF_EVENT
-    # All of them, those of half a day, and those of an hour.
+    # All of them, those of the last 12 hours, and those of the last hour.
     assert ROWS // OF_EVENT <= rows_read(plan, "scan") <= 2 * ROWS // OF_EVENT + 61 * 60 // OF_EVENT
 
 
 def test_the_last_scans_are_read_from_the_end(link: Link, mode: str) -> None:
-    plan = run(link, latest.RECENT, mode, ORGANIZATION, "live", EVENT, latest.SHOWN)
-    assert rows_read(plan, "scan") <= latest.SHOWN + 20
+    plan = run(link, recent_scans.RECENT, mode, ORGANIZATION, "live", EVENT, recent_scans.SHOWN)
+    assert rows_read(plan, "scan") <= recent_scans.SHOWN + 20

@@ -1,4 +1,4 @@
-"""People of the studio, made by the domain's own verbs."""
+"""People of the studio, made by the verbs of the domain."""
 
 from collections.abc import Generator
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from gatepass.base.ids import new_id
 from gatepass.domain import staff
 from gatepass.domain.staff import Person, Role
 from gatepass.domain.staff.password import Passwords
-from tests import make
+from tests import factory
 
 NOON = datetime.fromisoformat("2026-11-15T12:00:00+00:00")
 HERE = ip_address("192.0.2.7")
@@ -23,16 +23,16 @@ def later(**delta: float) -> datetime:
 
 
 async def hire(db: Database, organization_id: UUID, role: Role = Role.OWNER, name: str = "Ada") -> Person:
-    """A person with an e-mail address of their own and a place in the organization."""
+    """A person with an e-mail address of their own, who is a member of the organization."""
     async with db.transaction() as tx:
         person = await staff.enrol(tx, f"{name.lower()}.{new_id().hex[-12:]}@example.org", name, at=NOON)
-        await staff.join(tx, organization_id, person.id, role, by=make.BY, at=NOON)
+        await staff.join(tx, organization_id, person.id, role, by=factory.BY, at=NOON)
     return person
 
 
 @pytest.fixture
-async def ada(house: make.House) -> Person:
-    return await hire(house.db, house.id)
+async def ada(tenant: factory.Tenant) -> Person:
+    return await hire(tenant.db, tenant.id)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""One-time codes and recovery codes: of now, once, and only after the first one was typed."""
+"""One-time codes and recovery codes: each works once, in its time, and only after the first one was typed."""
 
 import asyncio
 from base64 import b32decode
@@ -8,13 +8,13 @@ from typing import Final
 import pytest
 
 from gatepass.base.database import Database
-from gatepass.domain import changes
-from gatepass.domain.staff import Person, one_time_code, recovery
+from gatepass.domain import audit_log
+from gatepass.domain.staff import Person, one_time_code, recovery_codes
 from gatepass.domain.staff.one_time_code import CodesAlreadyOn, WrongCode, code_of, step_of
-from tests import make
+from tests import factory
 from tests.domain.staff.conftest import NOON, later
 
-VAULT: Final = make.VAULT
+VAULT: Final = factory.VAULT
 
 # RFC 6238, appendix B, SHA-1; the last six of eight digits.
 VECTORS: Final = [
@@ -34,7 +34,7 @@ async def enrolled(db: Database, person: Person) -> tuple[bytes, list[str]]:
         begun = await one_time_code.begin_codes(tx, person.id, person.email, VAULT, at=NOON)
         seed = b32decode(begun.seed)
         code = code_of(seed, step_of(NOON))
-        codes = await one_time_code.turn_codes_on(tx, person.id, code, VAULT, by=make.BY, at=NOON)
+        codes = await one_time_code.turn_codes_on(tx, person.id, code, VAULT, by=factory.BY, at=NOON)
     return seed, codes
 
 
@@ -51,7 +51,7 @@ async def test_nothing_asks_for_a_code_before_the_first_was_typed(db: Database, 
     assert not await accepts(db, ada, code_of(b32decode(begun.seed), step_of(NOON)), NOON)
     with pytest.raises(WrongCode):
         async with db.transaction() as tx:
-            await one_time_code.turn_codes_on(tx, ada.id, "000000", VAULT, by=make.BY, at=NOON)
+            await one_time_code.turn_codes_on(tx, ada.id, "000000", VAULT, by=factory.BY, at=NOON)
     seed, codes = await enrolled(db, ada)
     assert seed != b32decode(begun.seed)
     assert len(set(codes)) == 10
@@ -100,7 +100,7 @@ async def test_the_seed_is_sealed_and_shown_as_a_picture(db: Database, ada: Pers
         begun = await one_time_code.begin_codes(tx, ada.id, ada.email, VAULT, at=NOON)
         row = (await tx.rows("SELECT id, sealed_seed FROM one_time_code WHERE person_id = $1", ada.id))[0]
     assert b32decode(begun.seed) not in row["sealed_seed"]
-    # Written out: if the code ever seals with another text, what was sealed before does not open.
+    # Written out: with another context, seeds that were sealed before would not open.
     assert VAULT.open(row["sealed_seed"], f"one_time_code {ada.id} {row['id']}") == b32decode(begun.seed)
     assert begun.seed not in repr(begun)
     assert (
@@ -115,31 +115,31 @@ async def test_the_seed_is_sealed_and_shown_as_a_picture(db: Database, ada: Pers
 async def test_a_recovery_code_works_once_however_it_is_typed(db: Database, ada: Person) -> None:
     _, codes = await enrolled(db, ada)
     async with db.transaction() as tx:
-        assert not await recovery.accept_recovery_code(tx, ada.id, "aaaa-bbbb-cccc-dddd", at=NOON)
-        assert await recovery.accept_recovery_code(tx, ada.id, codes[0].upper().replace("-", " "), at=NOON)
-        assert not await recovery.accept_recovery_code(tx, ada.id, codes[0], at=NOON)
-        assert await recovery.recovery_codes_left(tx, ada.id) == 9
-        again = await recovery.make_recovery_codes(tx, ada.id, by=make.BY, at=NOON)
-        assert not await recovery.accept_recovery_code(tx, ada.id, codes[1], at=NOON)
-        assert await recovery.accept_recovery_code(tx, ada.id, again[1], at=NOON)
+        assert not await recovery_codes.accept_recovery_code(tx, ada.id, "aaaa-bbbb-cccc-dddd", at=NOON)
+        assert await recovery_codes.accept_recovery_code(tx, ada.id, codes[0].upper().replace("-", " "), at=NOON)
+        assert not await recovery_codes.accept_recovery_code(tx, ada.id, codes[0], at=NOON)
+        assert await recovery_codes.recovery_codes_left(tx, ada.id) == 9
+        again = await recovery_codes.make_recovery_codes(tx, ada.id, by=factory.BY, at=NOON)
+        assert not await recovery_codes.accept_recovery_code(tx, ada.id, codes[1], at=NOON)
+        assert await recovery_codes.accept_recovery_code(tx, ada.id, again[1], at=NOON)
         kept = await tx.rows("SELECT hash FROM recovery_code WHERE person_id = $1", ada.id)
     assert not {code.encode() for code in again} & {row["hash"] for row in kept}
 
 
-async def test_one_persons_recovery_code_is_not_anothers(house: make.House, ada: Person) -> None:
+async def test_one_persons_recovery_code_is_not_anothers(tenant: factory.Tenant, ada: Person) -> None:
     from tests.domain.staff.conftest import hire
 
-    _, codes = await enrolled(house.db, ada)
-    bob = await hire(house.db, house.id, name="Bob")
-    async with house.db.transaction() as tx:
-        assert not await recovery.accept_recovery_code(tx, bob.id, codes[0], at=NOON)
+    _, codes = await enrolled(tenant.db, ada)
+    bob = await hire(tenant.db, tenant.id, name="Bob")
+    async with tenant.db.transaction() as tx:
+        assert not await recovery_codes.accept_recovery_code(tx, bob.id, codes[0], at=NOON)
 
 
-async def test_turning_it_off_takes_the_recovery_codes_too(house: make.House, ada: Person) -> None:
-    _, codes = await enrolled(house.db, ada)
-    async with house.db.transaction() as tx:
-        await one_time_code.turn_codes_off(tx, ada.id, by=make.BY, at=later(minutes=1))
+async def test_turning_it_off_takes_the_recovery_codes_too(tenant: factory.Tenant, ada: Person) -> None:
+    _, codes = await enrolled(tenant.db, ada)
+    async with tenant.db.transaction() as tx:
+        await one_time_code.turn_codes_off(tx, ada.id, by=factory.BY, at=later(minutes=1))
         assert not await one_time_code.wants_code(tx, ada.id)
-        assert not await recovery.accept_recovery_code(tx, ada.id, codes[0], at=NOON)
-        noted = await changes.of_subject(tx, house.id, ada.id)
+        assert not await recovery_codes.accept_recovery_code(tx, ada.id, codes[0], at=NOON)
+        noted = await audit_log.of_subject(tx, tenant.id, ada.id)
     assert {change.action for change in noted} >= {"one_time_codes_on", "recovery_codes_made", "one_time_codes_off"}

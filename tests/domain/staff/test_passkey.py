@@ -1,4 +1,4 @@
-"""Passkeys: the right device for the right question, once; and copies are found out."""
+"""Passkeys: the right device answers a challenge, once; copies of a device are noticed."""
 
 import asyncio
 import json
@@ -9,34 +9,33 @@ from typing import Final
 import pytest
 
 from gatepass.base.database import Database
-from gatepass.domain import changes
+from gatepass.domain import audit_log
 from gatepass.domain.staff import Person, passkey, password
-from gatepass.domain.staff.ceremony import read_answer
 from gatepass.domain.staff.challenge import Purpose
-from gatepass.domain.staff.party import Party, party
 from gatepass.domain.staff.passkey import LastCredential, PasskeyNotFound
-from tests import make
+from gatepass.domain.staff.webauthn import RelyingParty, read_response, relying_party
+from tests import factory
 from tests.authenticator import PRESENT, Authenticator
 from tests.domain.staff.conftest import NOON, hire, later
 
-US: Final = Party("localhost", "http://localhost:8000")
+US: Final = RelyingParty("localhost", "http://localhost:8000")
 
 
 async def ask(db: Database, at: datetime = NOON) -> str:
     async with db.transaction() as tx:
-        return await passkey.ask_to_sign_in(tx, US, at=at)
+        return await passkey.begin_sign_in(tx, US, at=at)
 
 
 async def answered(db: Database, answer: str, at: datetime = NOON) -> object:
     async with db.transaction() as tx:
-        return await passkey.recognize(tx, US, answer, purpose=Purpose.SIGN_IN, at=at)
+        return await passkey.authenticate(tx, US, answer, purpose=Purpose.SIGN_IN, at=at)
 
 
 async def created(db: Database, person: Person, device: Authenticator, **changed: object) -> object:
     async with db.transaction() as tx:
-        options = await passkey.ask_to_create(tx, US, person.id, person.email, person.name, at=NOON)
+        options = await passkey.begin_registration(tx, US, person.id, person.email, person.name, at=NOON)
         answer = device.create(options, **changed)
-        return await passkey.add(tx, US, person.id, answer, "Laptop", by=make.BY, at=NOON)
+        return await passkey.add(tx, US, person.id, answer, "Laptop", by=factory.BY, at=NOON)
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ async def device(db: Database, ada: Person) -> Authenticator:
 async def test_a_passkey_signs_in(db: Database, ada: Person, device: Authenticator) -> None:
     assert await answered(db, device.get(await ask(db))) == ada.id
     assert await answered(db, device.get(await ask(db))) == ada.id
-    async with db.reading() as tx:
+    async with db.autocommit() as tx:
         (kept,) = await passkey.passkeys_of(tx, ada.id)
     assert (kept.name, kept.used_at, kept.suspect_at) == ("Laptop", NOON, None)
 
@@ -58,7 +57,7 @@ async def test_the_options_ask_for_a_discoverable_verified_credential(
     db: Database, ada: Person, device: Authenticator
 ) -> None:
     async with db.transaction() as tx:
-        creation = json.loads(await passkey.ask_to_create(tx, US, ada.id, ada.email, ada.name, at=NOON))
+        creation = json.loads(await passkey.begin_registration(tx, US, ada.id, ada.email, ada.name, at=NOON))
     assert creation["rp"] == {"name": "Gatepass", "id": "localhost"}
     assert creation["authenticatorSelection"] == {
         "residentKey": "required", "requireResidentKey": True, "userVerification": "required",
@@ -100,30 +99,36 @@ async def test_a_challenge_that_we_did_not_ask(db: Database, device: Authenticat
 
 async def test_an_answer_to_another_question_is_none(db: Database, ada: Person, device: Authenticator) -> None:
     async with db.transaction() as tx:
-        options = await passkey.ask_to_confirm(tx, US, ada.id, at=NOON)
+        options = await passkey.begin_reauthentication(tx, US, ada.id, at=NOON)
     assert await answered(db, device.get(options)) is None
     async with db.transaction() as tx:
         answer = device.get(options)
-        assert await passkey.recognize(tx, US, answer, purpose=Purpose.CONFIRM, person_id=ada.id, at=NOON) == ada.id
+        assert (
+            await passkey.authenticate(tx, US, answer, purpose=Purpose.REAUTHENTICATE, person_id=ada.id, at=NOON)
+            == ada.id
+        )
 
 
-async def test_nobody_else_confirms(house: make.House, ada: Person, device: Authenticator) -> None:
-    bob = await hire(house.db, house.id, name="Bob")
-    async with house.db.transaction() as tx:
-        options = await passkey.ask_to_confirm(tx, US, bob.id, at=NOON)
-    async with house.db.transaction() as tx:
+async def test_nobody_else_confirms(tenant: factory.Tenant, ada: Person, device: Authenticator) -> None:
+    bob = await hire(tenant.db, tenant.id, name="Bob")
+    async with tenant.db.transaction() as tx:
+        options = await passkey.begin_reauthentication(tx, US, bob.id, at=NOON)
+    async with tenant.db.transaction() as tx:
         answer = device.get(options)
-        assert await passkey.recognize(tx, US, answer, purpose=Purpose.CONFIRM, person_id=bob.id, at=NOON) is None
+        assert (
+            await passkey.authenticate(tx, US, answer, purpose=Purpose.REAUTHENTICATE, person_id=bob.id, at=NOON)
+            is None
+        )
 
 
-async def test_a_copied_authenticator_is_found_out(house: make.House, ada: Person, device: Authenticator) -> None:
+async def test_a_copied_authenticator_is_found_out(tenant: factory.Tenant, ada: Person, device: Authenticator) -> None:
     copy = replace(device)
     for _ in range(3):
-        assert await answered(house.db, device.get(await ask(house.db))) == ada.id
-    assert await answered(house.db, copy.get(await ask(house.db)), later(minutes=1)) is None
-    async with house.db.reading() as tx:
+        assert await answered(tenant.db, device.get(await ask(tenant.db))) == ada.id
+    assert await answered(tenant.db, copy.get(await ask(tenant.db)), later(minutes=1)) is None
+    async with tenant.db.autocommit() as tx:
         (kept,) = await passkey.passkeys_of(tx, ada.id)
-        noted = await changes.of_subject(tx, house.id, ada.id)
+        noted = await audit_log.of_subject(tx, tenant.id, ada.id)
     assert kept.suspect_at == later(minutes=1)
     assert "passkey_suspect" in [change.action for change in noted]
 
@@ -132,7 +137,7 @@ async def test_a_forger_makes_nothing_suspect(db: Database, ada: Person, device:
     await answered(db, device.get(await ask(db)))
     forger = Authenticator(credential_id=device.credential_id, user_handle=device.user_handle, count=-1)
     assert await answered(db, forger.get(await ask(db))) is None
-    async with db.reading() as tx:
+    async with db.autocommit() as tx:
         (kept,) = await passkey.passkeys_of(tx, ada.id)
     assert kept.suspect_at is None
 
@@ -186,7 +191,7 @@ GARBAGE: Final = [
 async def test_garbage_is_no_answer(db: Database, ada: Person, garbage: str) -> None:
     assert await answered(db, garbage) is None
     async with db.transaction() as tx:
-        assert await passkey.add(tx, US, ada.id, garbage, "x", by=make.BY, at=NOON) is None
+        assert await passkey.add(tx, US, ada.id, garbage, "x", by=factory.BY, at=NOON) is None
 
 
 @pytest.mark.parametrize("field", ["authenticatorData", "signature", "userHandle", "attestationObject"])
@@ -197,41 +202,41 @@ async def test_garbage_where_bytes_should_be(db: Database, ada: Person, device: 
     if field != "attestationObject":
         assert await answered(db, json.dumps(answer)) is None
     async with db.transaction() as tx:
-        options = await passkey.ask_to_create(tx, US, ada.id, ada.email, ada.name, at=NOON)
+        options = await passkey.begin_registration(tx, US, ada.id, ada.email, ada.name, at=NOON)
         creation = json.loads(Authenticator().create(options))
         if field == "attestationObject":
             creation["response"][field] = value
-            assert await passkey.add(tx, US, ada.id, json.dumps(creation), "x", by=make.BY, at=NOON) is None
+            assert await passkey.add(tx, US, ada.id, json.dumps(creation), "x", by=factory.BY, at=NOON) is None
 
 
-async def test_names_and_the_last_one(house: make.House, ada: Person, device: Authenticator) -> None:
-    async with house.db.transaction() as tx:
+async def test_names_and_the_last_one(tenant: factory.Tenant, ada: Person, device: Authenticator) -> None:
+    async with tenant.db.transaction() as tx:
         (first,) = await passkey.passkeys_of(tx, ada.id)
-        await passkey.rename(tx, ada.id, first.id, "Old laptop", by=make.BY, at=later(minutes=1))
+        await passkey.rename(tx, ada.id, first.id, "Old laptop", by=factory.BY, at=later(minutes=1))
         with pytest.raises(LastCredential):
-            await passkey.remove(tx, ada.id, first.id, by=make.BY, at=NOON)
+            await passkey.remove(tx, ada.id, first.id, by=factory.BY, at=NOON)
         await password.keep(tx, ada.id, "a hash", at=NOON)
-        await passkey.remove(tx, ada.id, first.id, by=make.BY, at=later(minutes=2))
+        await passkey.remove(tx, ada.id, first.id, by=factory.BY, at=later(minutes=2))
         with pytest.raises(PasskeyNotFound):
-            await passkey.remove(tx, ada.id, first.id, by=make.BY, at=NOON)
+            await passkey.remove(tx, ada.id, first.id, by=factory.BY, at=NOON)
         with pytest.raises(PasskeyNotFound):
-            await passkey.rename(tx, ada.id, first.id, "x", by=make.BY, at=NOON)
-        noted = await changes.of_subject(tx, house.id, ada.id)
-    told = [(change.action, change.was, change.becomes) for change in noted]
-    assert told[:2] == [("passkey_removed", "Old laptop", None), ("passkey_renamed", "Laptop", "Old laptop")]
-    assert await answered(house.db, device.get(await ask(house.db))) is None
+            await passkey.rename(tx, ada.id, first.id, "x", by=factory.BY, at=NOON)
+        noted = await audit_log.of_subject(tx, tenant.id, ada.id)
+    changes = [(change.action, change.was, change.becomes) for change in noted]
+    assert changes[:2] == [("passkey_removed", "Old laptop", None), ("passkey_renamed", "Laptop", "Old laptop")]
+    assert await answered(tenant.db, device.get(await ask(tenant.db))) is None
 
 
-async def test_two_at_once_do_not_remove_the_last_two(house: make.House, ada: Person) -> None:
+async def test_two_at_once_do_not_remove_the_last_two(tenant: factory.Tenant, ada: Person) -> None:
     for _ in range(2):
-        assert await created(house.db, ada, Authenticator())
-    async with house.db.reading() as tx:
+        assert await created(tenant.db, ada, Authenticator())
+    async with tenant.db.autocommit() as tx:
         both = await passkey.passkeys_of(tx, ada.id)
 
     async def remove(id) -> bool:
         try:
-            async with house.db.transaction() as tx:
-                await passkey.remove(tx, ada.id, id, by=make.BY, at=NOON)
+            async with tenant.db.transaction() as tx:
+                await passkey.remove(tx, ada.id, id, by=factory.BY, at=NOON)
         except LastCredential:
             return False
         return True
@@ -242,14 +247,14 @@ async def test_two_at_once_do_not_remove_the_last_two(house: make.House, ada: Pe
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("https://studio.example.org", Party("studio.example.org", "https://studio.example.org")),
-        ("http://127.0.0.1:8000", Party("localhost", "http://localhost:8000")),
-        ("http://[::1]:8000", Party("localhost", "http://localhost:8000")),
+        ("https://studio.example.org", RelyingParty("studio.example.org", "https://studio.example.org")),
+        ("http://127.0.0.1:8000", RelyingParty("localhost", "http://localhost:8000")),
+        ("http://[::1]:8000", RelyingParty("localhost", "http://localhost:8000")),
     ],
 )
-def test_who_we_are_to_a_browser(url: str, expected: Party) -> None:
-    assert party(url) == expected
+def test_who_we_are_to_a_browser(url: str, expected: RelyingParty) -> None:
+    assert relying_party(url) == expected
 
 
 def test_a_long_answer_is_not_read() -> None:
-    assert read_answer('{"id":"' + "a" * 20_000 + '"}') is None
+    assert read_response('{"id":"' + "a" * 20_000 + '"}') is None

@@ -1,4 +1,4 @@
-"""Passwords: what is refused, what is kept, and what a stranger can find out."""
+"""Passwords: weak ones are refused, hashes are stored, and nothing discloses who has an account."""
 
 import asyncio
 import threading
@@ -9,7 +9,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from gatepass.base.database import Database
-from gatepass.base.refusals import Overloaded
+from gatepass.base.errors import Overloaded
 from gatepass.domain.staff import Person, password
 from gatepass.domain.staff.password import Compared, Passwords, WeakPassword, check
 from tests.domain.staff.conftest import NOON
@@ -30,7 +30,7 @@ def test_what_is_refused(weak: str) -> None:
         check(weak, about=["Ada Lovelace", "ada.lovelace@example.org"])
 
 
-@pytest.mark.parametrize("good", [GOOD, "lovelace engine 1843", "пароль-на-каждый-день", "🐐🐑🐒🐓🐔🐕🐖🐗🐘🐙🐚🐛"])
+@pytest.mark.parametrize("good", [GOOD, "lovelace engine 1843", "пароль-на-каждый-день", "🐐🎺🌲🚲🍋🐙🧦🎈🦉🧊🥁🌵"])
 def test_what_is_taken(good: str) -> None:
     check(good, about=["Ada Lovelace"])
 
@@ -68,7 +68,7 @@ async def test_other_parameters_are_replaced_at_the_next_sign_in(passwords: Pass
 
 
 async def test_nobody_takes_as_long_as_somebody(passwords: Passwords) -> None:
-    """The work is the same: one hash with the same parameters. Time is compared roughly, the machine being shared."""
+    """The work is the same: one hash with the same parameters. Times are compared roughly, on a shared machine."""
     hash = await passwords.hash(GOOD)
     await passwords.compare(GOOD, None)
     somebody, nobody = [], []
@@ -95,6 +95,22 @@ async def test_the_loop_goes_on_while_it_is_hashed(passwords: Passwords) -> None
         await asyncio.sleep(0)
         turns += 1
     assert turns > 100
+
+
+async def test_the_loop_goes_on_while_a_new_one_is_checked(passwords: Passwords) -> None:
+    """The check is pure Python, so the loop has its turn every few milliseconds only."""
+    checking = asyncio.create_task(passwords.hash_new("b7!114b78787bb9{19878$9!917{9b9$", ()))
+    turns = 0
+    while not checking.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 5
+    assert (await checking).startswith("$argon2id$")
+
+
+async def test_a_weak_new_one_is_not_hashed(passwords: Passwords) -> None:
+    with pytest.raises(WeakPassword, match="quickly guessed"):
+        await passwords.hash_new("password1234", ())
 
 
 async def test_a_few_at_once_and_a_short_queue() -> None:

@@ -1,4 +1,4 @@
-"""The team's pages read what they show and little more, in the largest team there could be."""
+"""The pages of the team read few rows beyond those that they show, in a team of 20,000."""
 
 from collections.abc import Generator
 from typing import Final
@@ -6,10 +6,10 @@ from typing import Final
 import psycopg
 import pytest
 
-from gatepass.domain.staff import challenge, confirming, invitations, passkey, password, team, throttling
-from gatepass.domain.staff.confirming import MOST_SHOWN
+from gatepass.domain.staff import challenge, invitations, passkey, password, reauthentication, team, throttle
+from gatepass.domain.staff.reauthentication import MOST_SHOWN
 from gatepass.migrations import runner
-from tests.domain.test_plans import Link, Plan, nodes
+from tests.domain.plans.explain import Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run
 from tests.postgres import Cluster
 
@@ -72,7 +72,7 @@ def link(crowd: str) -> Generator[Link]:
 
 
 def read(plan: Plan) -> float:
-    """Rows read in every table, as many times as it was read."""
+    """Rows read from every table, over all loops."""
     assert [
         node for node in nodes(plan) if node["Node Type"] == "Seq Scan" and node["Relation Name"] != "organization"
     ] == []
@@ -100,21 +100,21 @@ def test_a_page_of_invitations(link: Link) -> None:
 
 
 def test_one_invitation(link: Link) -> None:
-    assert read(run(link, invitations.OFFER, "\\x" + "ab" * 32, "2020-01-01")) <= 2
+    assert read(run(link, invitations.FIND, "\\x" + "ab" * 32, "2020-01-01")) <= 2
     assert read(run(link, invitations.WITHDRAW, ORGANIZATION, "7@example.org", "2026-01-01", "2020-01-01")) <= 1_001
     assert read(run(link, invitations.IS_MEMBER, ORGANIZATION, "7@example.org")) <= 3
 
 
 def test_the_sessions_of_one_person(link: Link) -> None:
     now = link.execute("SELECT now()::text, (now() - interval '14 days')::text").fetchall()[0]
-    plan = run(link, confirming.OPEN, PERSON, now[0], "2020-01-01", MOST_SHOWN, now[1])
+    plan = run(link, reauthentication.OPEN, PERSON, now[0], "2020-01-01", MOST_SHOWN, now[1])
     assert 0 < read(plan) <= 14 * 24 + 2
 
 
 def test_signing_in(link: Link) -> None:
     assert read(run(link, password.KNOWN, "7@example.org")) <= 2
     assert read(run(link, passkey.BY_CREDENTIAL, "\\xabcd")) <= 1
-    assert read(run(link, challenge.TAKE, "\\x" + "ab" * 32, "sign_in", None, "2020-01-01")) <= 1
+    assert read(run(link, challenge.CONSUME, "\\x" + "ab" * 32, "sign_in", None, "2020-01-01")) <= 1
     assert read(run(link, challenge.CLEAR, "2100-01-01", 10)) <= 40
-    assert read(run(link, throttling.WAITS_UNTIL, "\\x" + "ab" * 32)) <= 1
-    assert read(run(link, throttling.CLEAR, "2100-01-01", 10)) <= 40
+    assert read(run(link, throttle.WAITS_UNTIL, "\\x" + "ab" * 32)) <= 1
+    assert read(run(link, throttle.CLEAR, "2100-01-01", 10)) <= 40

@@ -1,4 +1,4 @@
-"""A card's history reads its own scans and no others: refused ones by their index, the activation by its ticket."""
+"""The history of a card reads no scans of other cards: refused ones by their index, the activation by its ticket."""
 
 from collections.abc import Generator
 from typing import Final
@@ -9,7 +9,7 @@ import pytest
 
 from gatepass.domain.tickets import card_history
 from gatepass.migrations import runner
-from tests.domain.test_plans import Link, Plan, nodes
+from tests.domain.plans.explain import Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run
 from tests.postgres import Cluster
 
@@ -41,7 +41,7 @@ def link(cluster: Cluster) -> Generator[Link]:
 
 
 def read(plan: Plan) -> int:
-    """How many rows of the scans were looked at."""
+    """How many rows of scans were read."""
     return sum(
         (node["Actual Rows"] + node.get("Rows Removed by Index Recheck", 0) + node.get("Rows Removed by Filter", 0))
         * node["Actual Loops"]

@@ -1,31 +1,31 @@
-"""What was remembered may have ended: a scan under such a key is not judged, and its neighbours do not notice."""
+"""A cached key may have ended: a scan under it is not judged, and the other scans of the batch are not affected."""
 
 from datetime import timedelta
 
 from msgspec.structs import replace
 
-from gatepass.api.errors import VERDICT_STATUSES
+from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.base.database import Database
 from gatepass.base.ids import new_id
 from gatepass.domain import cards, keys, tickets
 from gatepass.domain.keys import Mode
 from gatepass.domain.tickets import Scan
-from tests import make
-from tests.make import House
+from tests import factory
+from tests.factory import Tenant
 
 
-async def gate(house: House, **differently: object) -> Scan:
+async def gate(tenant: Tenant, **differently: object) -> Scan:
     """A card with an unused ticket, shown at a gate."""
-    card = await house.card()
+    card = await tenant.card()
     scan = Scan(
         request_id=new_id(),
-        organization_id=house.id,
+        organization_id=tenant.id,
         mode=Mode.LIVE,
-        key_id=(await house.key()).id,
+        key_id=(await tenant.key()).id,
         address=None,
         elapsed_us=1,
-        retry_key="one for all",
-        event_id=house.event_id,
+        idempotency_key="one for all",
+        event_id=tenant.event_id,
         card_number=card.number,
         shown=card.number,
         expired=False,
@@ -36,32 +36,33 @@ async def gate(house: House, **differently: object) -> Scan:
     return replace(scan, **differently)
 
 
-async def test_a_key_that_has_ended_leaves_no_trace(db: Database, house: House) -> None:
-    """Three of a batch came under keys that ended; the last has the same retry key, and is the first to be judged."""
-    revoked, expired = await house.key(), await house.key(expires_at=make.now() + timedelta(minutes=1))
-    at = make.now() + timedelta(minutes=2)
+async def test_a_key_that_has_ended_leaves_no_trace(db: Database, tenant: Tenant) -> None:
+    """Three scans of a batch have ended keys; the last has the same idempotency key, and is the first to be judged."""
+    revoked, expired = await tenant.key(), await tenant.key(expires_at=factory.now() + timedelta(minutes=1))
+    at = factory.now() + timedelta(minutes=2)
     async with db.transaction() as tx:
-        (signer,) = await cards.verifying_keys(tx, house.id)
-        await cards.rotate(tx, house.id, make.VAULT, by=make.BY, at=make.now())
-        await cards.retire(tx, house.id, signer.id, by=make.BY, at=make.now(), reason="stolen")
-        await keys.revoke(tx, house.id, revoked.id, by=make.BY, at=make.now())
+        (signer,) = await cards.verifying_keys(tx, tenant.id)
+        await cards.rotate(tx, tenant.id, factory.VAULT, by=factory.BY, at=factory.now())
+        await cards.retire(tx, tenant.id, signer.id, by=factory.BY, at=factory.now(), reason="stolen")
+        await keys.revoke(tx, tenant.id, revoked.id, by=factory.BY, at=factory.now())
     batch = [
-        await gate(house, key_id=revoked.id),
-        await gate(house, key_id=expired.id),
-        await gate(house, signing_key=signer.id),
-        await gate(house),
+        await gate(tenant, key_id=revoked.id),
+        await gate(tenant, key_id=expired.id),
+        await gate(tenant, signing_key=signer.id),
+        await gate(tenant),
     ]
-    async with db.statement() as tx:
+    async with db.autocommit() as tx:
         verdicts = await tickets.activate(tx, batch, at=at, statuses=VERDICT_STATUSES)
         traces = {
             row["id"]
             for row in await tx.rows(
-                "SELECT id FROM scan WHERE organization_id = $1 UNION SELECT id FROM audit WHERE organization_id = $1",
-                house.id,
+                "SELECT id FROM scan WHERE organization_id = $1"
+                " UNION SELECT id FROM request_log WHERE organization_id = $1",
+                tenant.id,
             )
         }
         used = await tx.value(
-            "SELECT count(*) FROM ticket WHERE organization_id = $1 AND activated_at IS NOT NULL", house.id
+            "SELECT count(*) FROM ticket WHERE organization_id = $1 AND activated_at IS NOT NULL", tenant.id
         )
     *ended, good = verdicts
     assert ended == [None, None, None]

@@ -1,7 +1,7 @@
-"""What a claim costs: as much as there are lanes and rows that are due, however many wait for the future.
+"""The cost of a claim: it grows with the lanes and the due rows, however many rows are due later.
 
 The statement inside `claim_deliveries` is run under EXPLAIN ANALYZE, with 200,000 retries of dead endpoints in the
-queue; what is read of the queue is counted, and so is what was read in vain.
+queue; all rows of the queue that are read are counted, also those that are not used.
 """
 
 import re
@@ -36,7 +36,7 @@ ENDPOINTS: Final = """
                '{ticket.activated}', '', now(), 'test'
           FROM generate_series(1, %(lanes)s) n
 """
-# Each delivery belongs to an event, as in life; what is about the same ticket has the same key.
+# Each delivery belongs to an event, as in production; deliveries about one ticket have the same key.
 FILL: Final = """
     WITH made AS (
         SELECT e.organization_id, e.id AS endpoint_id, gen_random_uuid() AS id, now() AS at, n
@@ -109,7 +109,7 @@ def _queries(tree: Any) -> Iterator[str]:
 
 
 def claimed(connection: Link) -> tuple[int, Plan]:
-    """Run a claim as the routine does; how many it took, and the plan with what was done."""
+    """Run a claim as the routine does; return how many it took, and the plan with its row counts."""
     (row,) = connection.execute("SELECT proconfig FROM pg_proc WHERE proname = 'claim_deliveries'").fetchall()
     with connection.transaction():
         for setting in row[0]:
@@ -131,7 +131,7 @@ def nodes(plan: Plan) -> Iterator[Plan]:
 
 
 def read_of_queue(plan: Plan) -> int:
-    """Rows that were looked at in the queue, those in vain included."""
+    """Rows of the queue that were read, including those that were not used."""
     seen = 0
     for node in nodes(plan):
         if node.get("Relation Name") == "webhook_queue" and "Scan" in node["Node Type"]:
@@ -141,8 +141,8 @@ def read_of_queue(plan: Plan) -> int:
     return seen
 
 
-# A lane is found by one row, and the search ends with one that finds none; what is claimed is read to be chosen, to
-# look for one before it, and to be changed.
+# A lane is found by reading one row, and the search ends with a read that finds none. A claimed row is read three
+# times: to choose it, to look for an earlier one, and to update it.
 A_LANE: Final = 2
 A_CLAIM: Final = 4
 
@@ -166,7 +166,7 @@ def test_a_claim_reads_the_lanes_and_what_it_takes(piled: Link) -> None:
 
 
 def test_what_must_wait_for_an_earlier_one_is_looked_at_once(piled: Link) -> None:
-    """Thousands are due and all but the first of them must wait: each is put off when it is met, not met each time."""
+    """Thousands are due and all but the first must wait: each is put off when it is read, and then not read again."""
     forget_the_due(piled)
     fill(piled, DEAD_LANES, 1, WAITING, same=True)
     met = 0
@@ -178,7 +178,7 @@ def test_what_must_wait_for_an_earlier_one_is_looked_at_once(piled: Link) -> Non
 
 
 def test_one_that_has_ended_lets_the_next_alone_go(piled: Link) -> None:
-    """However many wait: each is changed when its turn comes."""
+    """However many wait, each is updated only when it is next in line."""
     forget_the_due(piled)
     fill(piled, DEAD_LANES, 1, WAITING, same=True)
     piled.execute(
@@ -193,17 +193,17 @@ def test_one_that_has_ended_lets_the_next_alone_go(piled: Link) -> None:
 
 
 def test_what_was_sent_and_not_yet_swept_is_passed_over(piled: Link) -> None:
-    """Autovacuum comes once a minute; until then the places of what was sent stand before what is due."""
+    """Autovacuum runs once a minute; until then the index entries of sent rows are before those that are due."""
     forget_the_due(piled)
     fill(piled, DEAD_LANES, 1, SENT)
     fill(piled, DEAD_LANES, 1, 2 * ROOM, step="1 us")
     newest = value(piled, "SELECT max(id) FROM webhook_queue")
     piled.execute("DELETE FROM webhook_queue WHERE next_at <= now() AND id <= %s", (newest - 2 * ROOM,))
-    claimed(piled)  # the first to come by notes that they are gone
+    claimed(piled)  # the first read marks them as dead
     found, plan = claimed(piled)
     assert found == ROOM
     assert read_of_queue(plan) <= bound(DEAD_LANES + LIVE_LANES, ROOM)
-    # A page of the index holds about a hundred of them.
+    # A page of the index has about a hundred entries.
     assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < SENT // 25
 
 
@@ -230,7 +230,7 @@ RECORD_FIRST: Final = """
 
 
 def test_a_claim_that_looked_at_the_future_would_be_noticed(piled: Link) -> None:
-    """The mutant: without the index that knows what is due."""
+    """A mutant: without the index of due rows."""
     with piled.transaction(force_rollback=True):
         piled.execute("DROP INDEX webhook_queue_due")
         _, plan = claimed(piled)

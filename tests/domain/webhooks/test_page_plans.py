@@ -1,4 +1,4 @@
-"""Pages of deliveries, of the feed and of a replay read what they show and little more, however much there is."""
+"""Pages of deliveries, of the feed and of a replay read the rows that they show and little more, of any number."""
 
 import json
 from collections.abc import Generator
@@ -10,11 +10,11 @@ import psycopg
 import pytest
 
 from gatepass.base.database import Database
-from gatepass.domain import upkeep
+from gatepass.domain import maintenance
 from gatepass.domain.webhooks import deliveries, feed, health, replays
 from gatepass.migrations import runner
-from tests import make
-from tests.domain.test_plans import Link, Plan, nodes
+from tests import factory
+from tests.domain.plans.explain import Link, Plan, nodes
 from tests.postgres import Cluster
 
 ORGANIZATION: Final = "00000000-0000-0000-0000-000000000001"
@@ -22,10 +22,13 @@ ENDPOINT: Final = "00000000-0000-0000-0000-0000000000e1"
 BUSY: Final = "00000000-0000-0000-0000-0000000000e2"
 REPLAY: Final = "00000000-0000-0000-0000-0000000000aa"
 ROWS: Final = 30_000
-# Weeks of history, weeks ahead, and the default partition: a page looks into each of them once.
+# The newest rows end in the middle of a week. Where a page crosses the edge of a partition, PostgreSQL before 18 tells
+# rows of many loops as a rounded average, and a count of them is wrong by half a row a loop.
+NEWEST: Final = factory.now() - timedelta(days=(factory.now().weekday() - 3) % 7)
+# Past weeks, weeks ahead, and the default partition: a page reads each of them once.
 PARTITIONS: Final = 20
 LIMIT: Final = 101
-# On some days the oldest week has only a few rows, and reading them all is as quick as their index.
+# On some days the oldest week has only a few rows, and reading all of them is as quick as an index scan.
 FEW: Final = 500
 
 LOAD: Final = f"""
@@ -34,7 +37,8 @@ LOAD: Final = f"""
         SELECT '{ORGANIZATION}', id::uuid, 'live', 'https://example.com', '{{ticket.activated}}', '', now(), 'test'
           FROM unnest(ARRAY['{ENDPOINT}', '{BUSY}']) id;
     INSERT INTO webhook_event (organization_id, mode, txid, id, at, type, body)
-        SELECT '{ORGANIZATION}', 'live', n, md5(n::text)::uuid, now() - ({ROWS} - n) * interval '80 seconds',
+        SELECT '{ORGANIZATION}', 'live', n, md5(n::text)::uuid,
+               timestamptz '{NEWEST}' - ({ROWS} - n) * interval '80 seconds',
                'ticket.activated', 'body'
           FROM generate_series(1, {ROWS}) n;
     INSERT INTO webhook_delivery (organization_id, endpoint_id, at, id, event_txid, event_id, event_at, type,
@@ -56,7 +60,7 @@ LOAD: Final = f"""
           FROM generate_series(1, 15000) n;
     INSERT INTO webhook_replay (organization_id, id, endpoint_id, since, until, states, total, created_at, created_by)
         SELECT '{ORGANIZATION}', CASE n WHEN 1 THEN '{REPLAY}'::uuid ELSE gen_random_uuid() END, '{ENDPOINT}',
-               now() - interval '29 days', now(), '{{delivered}}', 1, now(), 'test'
+               now() - interval '40 days', now(), '{{delivered}}', 1, now(), 'test'
           FROM generate_series(1, 3000) n;
     UPDATE webhook_replay SET ended_at = now() WHERE id <> '{REPLAY}';
     ANALYZE
@@ -65,12 +69,12 @@ LOAD: Final = f"""
 
 @pytest.fixture(scope="module")
 async def history(cluster: Cluster) -> str:
-    """A database with five weeks of it."""
+    """A database with four weeks of deliveries."""
     url = cluster.create_database("gatepass_page_plans")
     runner.upgrade(url)
     database = Database(url, deadline=60)
-    for weeks in range(5, -1, -1):
-        await upkeep.keep(database, at=make.now() - timedelta(weeks=weeks))
+    for weeks in range(6, -1, -1):
+        await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))
     await database.close()
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in LOAD.split(";\n"):
@@ -85,7 +89,7 @@ def link(history: str) -> Generator[Link]:
 
 
 def run(link: Link, text: str, *values: object) -> Plan:
-    """What a statement really did, by a plan that was made for any values."""
+    """The generic plan of a statement, with the row counts of its execution."""
     given = ", ".join("NULL" if value is None else f"'{value}'" for value in values)
     link.execute("SET plan_cache_mode = force_generic_plan")
     link.execute(f"PREPARE page AS {text}".encode())
@@ -97,13 +101,13 @@ def run(link: Link, text: str, *values: object) -> Plan:
 
 
 def scanned(plan: Plan) -> list[Plan]:
-    """Tables that were read without an index; of a partition of a few pages that is no harm."""
+    """Tables that were read without an index, except partitions of a few pages."""
     scans = [node for node in nodes(plan) if node["Node Type"] in ("Seq Scan", "Bitmap Heap Scan")]
     return [node for node in scans if node["Actual Rows"] + node.get("Rows Removed by Filter", 0) > FEW]
 
 
 def assert_little_is_read(plan: Plan, rows: int) -> None:
-    """By index alone, in its order, and no more than these rows and one of each partition."""
+    """Only by index, in its order, and at most these rows and one more of each partition."""
     assert scanned(plan) == []
     assert [node for node in nodes(plan) if node["Node Type"] == "Sort" and node["Actual Rows"] > rows] == []
     scans = [node for node in nodes(plan) if node.get("Index Name") and node.get("Relation Name") != "webhook_queue"]
@@ -141,7 +145,7 @@ def test_a_page_of_deliveries_that_hardly_any_fit(link: Link, page: str) -> None
 
 
 def test_a_page_of_deliveries_of_some_hours(link: Link) -> None:
-    """There are 45 in each; however few of them fit, no others are looked at."""
+    """There are 45 in each hour; however few of them match, no others are read."""
     at, id = middle(link)
     some = (ORGANIZATION, ENDPOINT, at, id, "failed", None, deliveries.LOOKED_THROUGH, LIMIT, at - timedelta(hours=2))
     assert_little_is_read(run(link, deliveries.PAGE, *some), 2 * 45)
@@ -175,8 +179,8 @@ def test_a_page_of_the_feed(link: Link, txid: int) -> None:
 
 def test_a_step_of_a_replay(link: Link) -> None:
     at, id = middle(link)
-    span = (at - timedelta(days=1), make.now(), at, id)
-    step = (None, "{delivered}", replays.BATCH, make.now())
+    span = (at - timedelta(days=1), factory.now(), at, id)
+    step = (None, "{delivered}", replays.BATCH, factory.now())
     plan = run(link, replays.ADVANCE, ORGANIZATION, ENDPOINT, REPLAY, *span, *step)
     assert_little_is_read(plan, replays.BATCH + 1)
 
@@ -190,14 +194,19 @@ def test_the_next_replay_is_found_without_looking_at_the_queue_of_others(link: L
 
 
 def read_of(plan: Plan, table: str) -> int:
-    """How many rows of a table and its partitions were read."""
+    """The number of rows that were read from a table and its partitions.
+
+    A partition that began some minutes ago has a page or two, and no index is used: what is passed over there is free.
+    """
     scans = [node for node in nodes(plan) if str(node.get("Relation Name", "")).startswith(table)]
-    return sum((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"] for node in scans)
+    in_vain = {id(node): node.get("Rows Removed by Filter", 0) for node in scans if node["Node Type"] != "Seq Scan"}
+    # PostgreSQL tells the average of the loops, rounded.
+    return sum(round((node["Actual Rows"] + in_vain.get(id(node), 0)) * node["Actual Loops"]) for node in scans)
 
 
 def test_the_last_day_of_two_endpoints_by_the_hour(link: Link) -> None:
     """There are 45 messages in each hour."""
-    hours = "{" + ",".join(str(make.now() - timedelta(hours=n)) for n in range(1, 25)) + "}"
+    hours = "{" + ",".join(str(NEWEST - timedelta(hours=n)) for n in range(1, 25)) + "}"
     ids = f"{{{ENDPOINT},{BUSY}}}"
     some = run(link, health.BY_HOUR, ORGANIZATION, ids, hours, 20)
     assert scanned(some) == []

@@ -1,13 +1,13 @@
-"""The schedule: as decided, within its jitter, never sooner than a receiver asks, never past its end."""
+"""The retry schedule: its delays, its jitter, Retry-After as a lower bound, and its end."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatepass.domain.keys import Mode
-from gatepass.domain.webhooks.schedule import DELAYS, JITTER, LONGEST_WISH, again_in
+from gatepass.domain.webhooks.schedule import DELAYS, JITTER, LONGEST_RETRY_AFTER, again_in
 
-# As the decisions say: 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 4 h, 8 h, 12 h, 12 h, 16 h, 16 h.
+# As in the decision: 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 4 h, 8 h, 12 h, 12 h, 16 h, 16 h.
 DECIDED = [5, 30, 120, 600, 1800, 3600, 7200, 14400, 28800, 43200, 43200, 57600, 57600]
 
 
@@ -29,5 +29,5 @@ def test_it_stays_within_its_jitter_and_honours_a_wish(
     planned = DECIDED[attempt - 1] / (60 if mode is Mode.SANDBOX else 1)
     again = again_in(attempt, mode, dice, wish)
     assert again is not None
-    wished = min(wish or 0, LONGEST_WISH)
+    wished = min(wish or 0, LONGEST_RETRY_AFTER)
     assert max(planned * (1 - JITTER), wished) - 1e-6 <= again <= max(planned * (1 + JITTER), wished) + 1e-6

@@ -1,4 +1,4 @@
-"""Signing: exactly as the contract says, as Standard Webhooks says, and with two secrets while one is rotated."""
+"""Signatures: our own scheme, Standard Webhooks, and two secrets during a rotation."""
 
 import hashlib
 import hmac
@@ -25,11 +25,11 @@ def signed(secrets: Secrets, at: datetime = AT, **different: Any) -> dict[str, s
 
 def test_the_header_is_the_contracts() -> None:
     secret, event_id, delivery_id = new_secret(), new_id(), new_id()
-    said = signed(Secrets(secret), event_id=event_id, delivery_id=delivery_id)
+    found = signed(Secrets(secret), event_id=event_id, delivery_id=delivery_id)
     milliseconds = "1780315200987"
     v1 = hmac.new(secret.encode(), milliseconds.encode() + b"." + BODY, hashlib.sha256).hexdigest()
-    assert said.pop("webhook-signature").startswith("v1,")
-    assert said == {
+    assert found.pop("webhook-signature").startswith("v1,")
+    assert found == {
         "content-type": "application/json",
         "x-svc-event": "ticket.activated",
         "x-svc-signature": f"t={milliseconds},v1={v1}",
@@ -42,11 +42,11 @@ def test_the_header_is_the_contracts() -> None:
 
 def test_standard_webhooks_accepts_it_and_nothing_else() -> None:
     secret, now = new_secret(), datetime.now(UTC)
-    said = signed(Secrets(secret), now)
-    Webhook(secret).verify(BODY, said)
+    found = signed(Secrets(secret), now)
+    Webhook(secret).verify(BODY, found)
     for wrong in (
-        lambda: Webhook(new_secret()).verify(BODY, said),
-        lambda: Webhook(secret).verify(BODY + b" ", said),
+        lambda: Webhook(new_secret()).verify(BODY, found),
+        lambda: Webhook(secret).verify(BODY + b" ", found),
         lambda: Webhook(secret).verify(BODY, signed(Secrets(secret), now - timedelta(minutes=6))),
     ):
         with pytest.raises(WebhookVerificationError):
@@ -55,11 +55,11 @@ def test_standard_webhooks_accepts_it_and_nothing_else() -> None:
 
 def test_while_a_secret_is_rotated_both_are_good_and_the_contracts_header_has_one() -> None:
     old, new, now = new_secret(), new_secret(), datetime.now(UTC)
-    said = signed(Secrets(old, new), now)
+    found = signed(Secrets(old, new), now)
     for secret, name in ((old, "x-svc-signature"), (new, "x-svc-signature-next")):
-        t, _, v1 = said[name].removeprefix("t=").partition(",v1=")
+        t, _, v1 = found[name].removeprefix("t=").partition(",v1=")
         assert v1 == hmac.new(secret.encode(), t.encode() + b"." + BODY, hashlib.sha256).hexdigest()
-        Webhook(secret).verify(BODY, said)
+        Webhook(secret).verify(BODY, found)
 
 
 def test_a_replay_says_so() -> None:

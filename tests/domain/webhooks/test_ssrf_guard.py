@@ -1,4 +1,4 @@
-"""No message reaches an address inside, however it is written and whoever answers for its name.
+"""No message reaches an internal address, however it is written and whatever its name resolves to.
 
 Real sockets listen on every address of this machine, on a port that is allowed; none may ever be connected to.
 """
@@ -22,15 +22,23 @@ import aiohttp
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from gatepass.base.address import Address
-from gatepass.domain.webhooks.attempt import Attempt, AttemptError
-from gatepass.domain.webhooks.destination import is_public
-from gatepass.domain.webhooks.guard import NOBODY, Allows, GuardedResolver, GuardedSockets, Lookup, NotAllowed, is_own
-from gatepass.domain.webhooks.progress import PROGRESS, Progress
+from gatepass.base.client_ip import Address
+from gatepass.domain.webhooks.attempt_timing import ATTEMPT_TIMING, AttemptTiming
+from gatepass.domain.webhooks.queue import Attempt, AttemptError
+from gatepass.domain.webhooks.ssrf_guard import (
+    UNASSIGNED,
+    Allows,
+    GuardedResolver,
+    GuardedSockets,
+    NotAllowed,
+    SystemResolver,
+    is_own,
+)
+from gatepass.domain.webhooks.url_policy import is_public
 from gatepass.worker.sender import Sender
 
 PORT = 8443
-# Hosts of URLs that all mean this machine, its network, or nothing that anyone should ask for.
+# Hosts of URLs that mean this machine, its network, or no valid target.
 HOSTS = """
     127.0.0.1 127.0.0.2 127.255.255.254 127.1 127.0.1 2130706433 0x7f000001 0x7F.0.0.1 0x7f.1 0177.0.0.1 0177.1
     017700000001 127.0.0.1. 127.000.000.001 127.0.0.0x1 0.0.0.0 0 0x0 00.00.00.00 [::1] [::] [0:0:0:0:0:0:0:1]
@@ -42,7 +50,7 @@ HOSTS = """
     user@127.0.0.1 example.com@127.0.0.1 127.0.0.1\\@example.com 127.0.0.1#@example.com 127。0。0。1 ①②⑦.⓪.⓪.① ⓛocalhost
     127.0.0.1%00.example.com 127.0.0.1%2f.example.com [127.0.0.1] 127.0.0.1:8443@example.com
 """.split()
-# What a name may answer with.
+# Addresses that a name may resolve to.
 ADDRESSES = """
     127.0.0.1 127.0.0.2 127.255.255.254 0.0.0.0 0.0.0.1 10.0.0.1 100.64.0.1 169.254.169.254 172.16.0.1 192.168.0.1
     192.0.0.192 192.0.2.1 192.88.99.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255
@@ -53,7 +61,7 @@ ADDRESSES = """
 
 
 class Listener:
-    """Listens wherever this machine can be reached. `reached` are the addresses that somebody connected to."""
+    """Listens on all addresses of this machine. `reached` are the addresses that received a connection."""
 
     def __init__(self) -> None:
         self.reached: list[str] = []
@@ -65,7 +73,7 @@ class Listener:
 
 @pytest.fixture(scope="module")
 def port_is_ours() -> Generator[None]:
-    """There is one such port, and tests run side by side."""
+    """There is one such port, and tests run in parallel."""
     with (Path(tempfile.gettempdir()) / f"gatepass-test-port-{PORT}").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -87,14 +95,14 @@ def listener(everywhere: Listener) -> Listener:
 
 
 class Names(AbstractResolver):
-    """A name server of the test's own: each lookup gets the next answer."""
+    """A resolver with fixed answers: each lookup gets the next one."""
 
     def __init__(self, answers: Iterable[Sequence[str]]) -> None:
         self._answers: Iterator[Sequence[str]] = iter(answers)
-        self.asked = 0
+        self.looked_up = 0
 
     async def resolve(self, host: str, port: int = 0, family: Any = socket.AF_UNSPEC) -> list[ResolveResult]:
-        self.asked += 1
+        self.looked_up += 1
         return [
             ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=0)
             for address in next(self._answers)
@@ -108,7 +116,7 @@ class Names(AbstractResolver):
 async def sender_to(
     *answers: Sequence[str], allow_private: bool = False, allows: Allows | None = None
 ) -> AsyncGenerator[Sender]:
-    """The last answer is given again and again."""
+    """The last answer is repeated."""
     names = Names(chain(answers, repeat(answers[-1])))
     sender = Sender(allow_private=allow_private, resolver=names, allows=allows)
     try:
@@ -154,12 +162,12 @@ async def test_the_listener_would_have_noticed(host: str, listener: Listener) ->
 
 
 def only_127_0_0_2(address: Address) -> bool:
-    """Lets the tests have a public address without leaving the machine."""
+    """Treats a loopback address as public, so that the tests stay on this machine."""
     return address == IPv4Address("127.0.0.2")
 
 
 async def test_a_name_that_is_rebound_is_not_followed(listener: Listener) -> None:
-    """Public when it is asked first, inside from then on."""
+    """DNS rebinding: public at the first lookup, internal from then on."""
     async with sender_to(["127.0.0.2"], ["127.0.0.1"], allows=only_127_0_0_2) as sender:
         first = await send(sender)
         connector = sender._connector
@@ -180,7 +188,7 @@ async def test_a_name_with_one_foot_inside_is_refused_whole(mixed: list[str], li
 
 
 async def test_an_answer_that_is_kept_is_checked_again_at_the_socket(listener: Listener) -> None:
-    """The lookup is ten seconds old at most, and in that time an address may have become our own."""
+    """A lookup is cached for up to ten seconds, in which an address may have become our own."""
     allowed = True
     async with sender_to(["127.0.0.2"], allows=lambda _: allowed) as sender:
         await send(sender)
@@ -195,8 +203,8 @@ async def test_an_answer_that_is_kept_is_checked_again_at_the_socket(listener: L
 
 @pytest.mark.parametrize("answers", [["127.0.0.1"], ["127.0.0.1", "127.0.0.3"], ["::1", "127.0.0.1"]])
 async def test_the_socket_alone_stops_what_a_lookup_lets_through(answers: list[str], listener: Listener) -> None:
-    """Also when the lookup is not ours and the client tries several addresses side by side."""
-    PROGRESS.set(Progress())
+    """Also with another resolver, when the client tries several addresses in parallel."""
+    ATTEMPT_TIMING.set(AttemptTiming())
     connector = aiohttp.TCPConnector(resolver=Names(repeat(answers)), socket_factory=GuardedSockets(is_public))
     async with aiohttp.ClientSession(connector=connector) as session:
         for host in ("receiver.test", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"):
@@ -207,14 +215,14 @@ async def test_the_socket_alone_stops_what_a_lookup_lets_through(answers: list[s
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_no_socket_is_made_for_an_inside_address(address: str) -> None:
-    PROGRESS.set(Progress())
+    ATTEMPT_TIMING.set(AttemptTiming())
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with pytest.raises(NotAllowed):
         GuardedSockets(is_public)((family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, PORT)))
 
 
 async def test_a_name_without_addresses_is_no_name() -> None:
-    PROGRESS.set(Progress())
+    ATTEMPT_TIMING.set(AttemptTiming())
     with pytest.raises(OSError, match="no address"):
         await GuardedResolver(Names([[]]), is_public).resolve("receiver.test", PORT)
 
@@ -222,12 +230,12 @@ async def test_a_name_without_addresses_is_no_name() -> None:
 def test_our_own_addresses() -> None:
     assert all(is_own(ip_address(text)) for text in ("127.0.0.1", "127.0.0.2", "::1"))
     assert all(is_own(ip_address(info[4][0])) for info in socket.getaddrinfo(socket.gethostname(), None))
-    assert not any(map(is_own, NOBODY.values()))
+    assert not any(map(is_own, UNASSIGNED.values()))
     assert not is_own(ip_address("2606:4700:4700::1111"))
 
 
 def test_a_public_address_of_this_machine_is_not_connected_to() -> None:
-    """In a network of its own, where this machine has one."""
+    """In a network namespace of its own, where this machine has a public address."""
     unshared = ["unshare", "--user", "--map-root-user", "--net", "--"]
     if subprocess.run([*unshared, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody make a network namespace")
@@ -243,29 +251,29 @@ def test_a_public_address_of_this_machine_is_not_connected_to() -> None:
 
 
 async def test_names_are_looked_up_by_the_system() -> None:
-    found = await Lookup().resolve("localhost", PORT)
+    found = await SystemResolver().resolve("localhost", PORT)
     assert {one["host"] for one in found} <= {"127.0.0.1", "::1"}
     assert found
     with pytest.raises(OSError, match="cannot be looked up"):
-        await Lookup().resolve("a" * 70, PORT)
+        await SystemResolver().resolve("a" * 70, PORT)
 
 
 async def test_names_that_hang_do_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, answered, look_up = threading.Semaphore(0), threading.Event(), socket.getaddrinfo
+    looked_up, answered, look_up = threading.Semaphore(0), threading.Event(), socket.getaddrinfo
 
     def hanging(host: str, *rest: Any, **named: Any) -> Any:
         if host.startswith("hanging"):
-            asked.release()
+            looked_up.release()
             answered.wait(20)
             raise socket.gaierror(socket.EAI_AGAIN, "no answer")
         return look_up(host, *rest, **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", hanging)
-    lookup = Lookup()
+    lookup = SystemResolver()
     hang = [asyncio.create_task(lookup.resolve(f"hanging{number}.test")) for number in range(100)]
     try:
         for _ in hang:
-            assert await asyncio.to_thread(asked.acquire, timeout=10)
+            assert await asyncio.to_thread(looked_up.acquire, timeout=10)
         async with asyncio.timeout(10):
             assert await lookup.resolve("localhost", PORT)
     finally:

@@ -1,4 +1,4 @@
-"""Which URLs and addresses may be sent to."""
+"""The URL policy: which URLs and addresses are allowed."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from gatepass.base.refusals import InvalidRequest
-from gatepass.domain.webhooks.destination import is_public, require_allowed
+from gatepass.base.errors import InvalidRequest
+from gatepass.domain.webhooks.url_policy import is_public, require_allowed
 
 PUBLIC = """
     1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 168.63.129.15
@@ -145,7 +145,7 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=30).map("https://example.com".__add__))
 def test_whatever_is_allowed_is_read_alike_by_everyone(url: str) -> None:
-    """The HTTP client reads with yarl, others with urllib: no reader may find another host or port than we did."""
+    """The HTTP client parses with yarl, others with urllib: no parser may find another host or port than we do."""
     try:
         require_allowed(url, allow_private=True)
     except InvalidRequest:

@@ -1,4 +1,4 @@
-"""The playground tells at which step a message fails, and accepts exactly what a receiver should."""
+"""Verification shows the step at which a message fails, and accepts exactly what a receiver should accept."""
 
 import json
 from datetime import datetime, timedelta
@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from standardwebhooks import Webhook
 
 from gatepass.base.ids import new_id
-from gatepass.base.wire_name import NEXT_SIGNATURE_HEADER, SIGNATURE_HEADER
+from gatepass.base.wire_constants import NEXT_SIGNATURE_HEADER, SIGNATURE_HEADER
 from gatepass.domain.webhooks import signature
 from gatepass.domain.webhooks.signature import Secrets, new_secret
-from gatepass.domain.webhooks.verifying import FRESH, Verdict, Verifying, read_headers, verify
-from tests import make
+from gatepass.domain.webhooks.verification import FRESH, SignatureCheck, StepResult, read_headers, verify
+from tests import factory
 
 SECRET = new_secret()
 BODY = b'{"id":"evt_1","data":{"name":"Zo\xc3\xab"}}'
@@ -27,12 +27,12 @@ def headers(at: datetime, body: bytes = BODY, *, secret: str = SECRET, other: st
     )  # fmt: skip
 
 
-def failed(found: Verifying) -> list[str]:
-    return [step.name for step in found.steps if step.verdict is Verdict.FAILED]
+def failed(found: SignatureCheck) -> list[str]:
+    return [step.name for step in found.steps if step.result is StepResult.FAILED]
 
 
 def test_a_message_of_ours_passes_both_ways() -> None:
-    at = make.now()
+    at = factory.now()
     found = verify(SECRET, headers(at), BODY, at=at)
     assert [one.header for one in found] == [SIGNATURE_HEADER, "webhook-signature"]
     assert all(one.genuine for one in found)
@@ -40,13 +40,13 @@ def test_a_message_of_ours_passes_both_ways() -> None:
 
 
 def test_it_agrees_with_the_library() -> None:
-    sent = headers(make.now())
+    sent = headers(factory.now())
     assert Webhook(SECRET).verify(BODY, sent)
-    assert verify(SECRET, sent, BODY, at=make.now())[1].genuine
+    assert verify(SECRET, sent, BODY, at=factory.now())[1].genuine
 
 
 def test_while_a_secret_is_rotated_each_secret_passes_where_it_signed() -> None:
-    at, new = make.now(), new_secret()
+    at, new = factory.now(), new_secret()
     sent = headers(at, other=new)
     by_header = {one.header: one.genuine for one in verify(new, sent, BODY, at=at)}
     assert by_header == {SIGNATURE_HEADER: False, NEXT_SIGNATURE_HEADER: True, "webhook-signature": True}
@@ -54,7 +54,7 @@ def test_while_a_secret_is_rotated_each_secret_passes_where_it_signed() -> None:
 
 @pytest.mark.parametrize("apart", [FRESH + timedelta(seconds=1), -FRESH - timedelta(seconds=1)])
 def test_a_message_out_of_its_time_fails_at_that_step_alone(apart: timedelta) -> None:
-    at = make.now()
+    at = factory.now()
     for found in verify(SECRET, headers(at), BODY, at=at + apart):
         assert failed(found) == ["Time is fresh"]
         assert not found.genuine
@@ -62,17 +62,17 @@ def test_a_message_out_of_its_time_fails_at_that_step_alone(apart: timedelta) ->
 
 @given(st.binary(max_size=200))
 def test_any_other_body_fails_at_the_comparison(body: bytes) -> None:
-    at = make.now()
+    at = factory.now()
     for found in verify(SECRET, headers(at), body, at=at):
         assert failed(found) == ([] if body == BODY else ["Compared in constant time"])
 
 
 def test_the_secret_is_never_shown() -> None:
-    at = make.now()
+    at = factory.now()
     for secret in (SECRET, new_secret()):
-        told = repr(verify(secret, headers(at, other=SECRET), BODY, at=at))
-        assert secret not in told
-        assert secret.removeprefix("whsec_") not in told
+        shown = repr(verify(secret, headers(at, other=SECRET), BODY, at=at))
+        assert secret not in shown
+        assert secret.removeprefix("whsec_") not in shown
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_secret_is_never_shown() -> None:
     ids=["line end", "formatted", "blank", "short"],  # the secret is another one in each process of a run
 )
 def test_common_mistakes_are_named(body: bytes, secret: str, hint: str) -> None:
-    at = make.now()
+    at = factory.now()
     found = verify(secret, headers(at), body, at=at)[0]
     assert found.hint is not None
     assert hint in found.hint
@@ -98,20 +98,20 @@ def test_common_mistakes_are_named(body: bytes, secret: str, hint: str) -> None:
     ["", "host: example.com", "x-svc-signature: t=1,v1=00", "webhook-id: 1", "t=1, v1=2", "webhook-signature: x"],
 )
 def test_headers_that_are_missing_or_unreadable_are_told(text: str) -> None:
-    (found,) = verify(SECRET, read_headers(text), BODY, at=make.now())
+    (found,) = verify(SECRET, read_headers(text), BODY, at=factory.now())
     assert not found.genuine
-    assert found.steps[-1].verdict is Verdict.FAILED
+    assert found.steps[-1].result is StepResult.FAILED
 
 
 @given(st.text(max_size=200), st.text(max_size=100), st.binary(max_size=100))
 def test_whatever_is_pasted_is_answered(text: str, secret: str, body: bytes) -> None:
     for prefix in ("", "x-svc-signature: ", "webhook-id: 1\nwebhook-timestamp: 99999999999\nwebhook-signature: v1,"):
-        found = verify(secret, read_headers(prefix + text), body, at=make.now())
+        found = verify(secret, read_headers(prefix + text), body, at=factory.now())
         assert not any(one.genuine for one in found)
 
 
 def test_headers_as_people_paste_them() -> None:
-    at = make.now()
+    at = factory.now()
     sent = headers(at)
     for line in ("{}: {}", "  {}:{}", '"{}": "{}",'):
         pasted = "\n".join(line.format(name.title(), value) for name, value in sent.items())

@@ -1,7 +1,7 @@
-"""A witness inside PostgreSQL, and a barrier where a record is stopped.
+"""A log of claims inside PostgreSQL, and a barrier that stops a record.
 
-The witness writes down which process made which claim, in the claim's own transaction. So at the end it is known,
-not guessed, what was in whose hands at each kill. Both know a process by the settings of its sessions.
+A trigger logs which process made which claim, in the claim's own transaction. So at the end it is known which process
+held which delivery at each kill. Both identify a process by the settings of its sessions.
 """
 
 from collections.abc import AsyncGenerator
@@ -18,7 +18,7 @@ DIES_WITHIN = 60.0
 
 @dataclass
 class Barrier:
-    """Where a worker's record waits in the middle of its statement, until it is let go."""
+    """A worker's record waits here in the middle of its statement, until it is released."""
 
     connection: psycopg.AsyncConnection[tuple[Any, ...]]
 
@@ -30,8 +30,8 @@ class Barrier:
             await barrier._run("SELECT pg_advisory_lock(hashtext('barrier'))")
             yield barrier
 
-    async def somebody_waits(self, within: float = DIES_WITHIN) -> int:
-        """The PostgreSQL process that waits here, once there is one."""
+    async def wait_for_arrival(self, within: float = DIES_WITHIN) -> int:
+        """Wait for a PostgreSQL process at the barrier; its pid."""
         found: list[int] = []
 
         async def waits() -> bool:
@@ -42,14 +42,14 @@ class Barrier:
         await wait_for(waits, within=within)
         return found[0]
 
-    async def let_go(self, pid: int) -> None:
-        """It finishes its statement, though nobody listens any more."""
+    async def release(self, pid: int) -> None:
+        """Let it finish its statement, although its client is dead."""
         await self._run("SELECT pg_advisory_unlock(hashtext('barrier'))")
         await self._gone(pid)
         await self._run("SELECT pg_advisory_lock(hashtext('barrier'))")
 
-    async def break_off(self, pid: int) -> None:
-        """Its statement is undone, as when the whole machine dies."""
+    async def terminate(self, pid: int) -> None:
+        """Roll its statement back, as when the whole machine dies."""
         await self._run("SELECT pg_terminate_backend(%s)", pid)
         await self._gone(pid)
 
@@ -65,17 +65,17 @@ class Barrier:
 
 # A row of webhook_attempt is written when the queue's rows are already deleted and the deliveries not yet changed;
 # before rows are deleted, nothing has been decided.
-WITNESS = """
-    CREATE TABLE witnessed_claim (worker text NOT NULL, delivery_id uuid NOT NULL, attempt integer NOT NULL);
+CLAIM_LOG = """
+    CREATE TABLE claim_log (worker text NOT NULL, delivery_id uuid NOT NULL, attempt integer NOT NULL);
 
-    CREATE FUNCTION witness_claim() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION log_claim() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-        INSERT INTO witnessed_claim VALUES (current_setting('gatepass.worker'), NEW.delivery_id, NEW.attempt);
+        INSERT INTO claim_log VALUES (current_setting('gatepass.worker'), NEW.delivery_id, NEW.attempt);
         RETURN NULL;
     END $$;
 
-    CREATE TRIGGER witness_claim AFTER UPDATE ON webhook_queue
-        FOR EACH ROW WHEN (NEW.attempt > OLD.attempt) EXECUTE FUNCTION witness_claim();
+    CREATE TRIGGER log_claim AFTER UPDATE ON webhook_queue
+        FOR EACH ROW WHEN (NEW.attempt > OLD.attempt) EXECUTE FUNCTION log_claim();
 
     CREATE FUNCTION stop_at_barrier() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE

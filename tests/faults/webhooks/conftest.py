@@ -1,4 +1,4 @@
-"""A PostgreSQL of its own, which syncs to disk as one in production does."""
+"""A PostgreSQL of its own, which syncs to disk as in production."""
 
 from collections.abc import Generator
 from multiprocessing import forkserver

@@ -1,8 +1,8 @@
-"""Processes that die in the middle of their work: the real worker and the real API, with a fuse at one point.
+"""Processes that crash at work: the real worker and the real API, with a countdown at one failpoint.
 
-The product knows nothing of this. A process is forked from a server that has imported everything, the function at
-its failpoint is wrapped, and the command line's own command is run. The n-th time that it passes the point it sends
-itself SIGKILL, so nothing of its own runs after that, no `finally` and no goodbye.
+The product has no code for this. A process is forked from a server that has imported everything, the function at its
+failpoint is wrapped, and the command of the command line is run. The n-th time that it passes the failpoint it sends
+itself SIGKILL, so nothing of its own runs after that, no `finally` and no clean close.
 """
 
 import asyncio
@@ -19,18 +19,17 @@ from aiohttp.connector import Connection
 
 from gatepass.api import app
 from gatepass.base.database import Tx
-from gatepass.cli.serve import serve
-from gatepass.cli.worker import worker as work
+from gatepass.cli.commands.serve import serve
+from gatepass.cli.commands.worker import worker as work
 from gatepass.domain import tickets
-from gatepass.domain.tickets import Verdict
+from gatepass.domain.tickets import ScanOutcome
 from gatepass.domain.webhooks import queue, schedule
-from gatepass.domain.webhooks.attempt import Attempt
-from gatepass.domain.webhooks.progress import PROGRESS, Progress
-from gatepass.domain.webhooks.queue import Claimed
+from gatepass.domain.webhooks.attempt_timing import ATTEMPT_TIMING, AttemptTiming
+from gatepass.domain.webhooks.queue import Attempt, Claimed
 from gatepass.worker import sender, worker
-from gatepass.worker.answer import Answer
+from gatepass.worker.response_reader import ReceiverResponse
 
-# `serve` imports it late; the server that all are forked from should have it.
+# `serve` imports it late; the fork server should have imported it before.
 assert app
 
 
@@ -46,7 +45,7 @@ class Failpoint(StrEnum):
 
 @dataclass(frozen=True)
 class Pace:
-    """The times that a worker keeps: the product's own, or shorter ones, so that a test need not wait for hours."""
+    """The times of a worker: the product's own, or shorter ones, so that a test need not wait for hours."""
 
     lease: timedelta = queue.LEASE
     deadline: float = sender.DEADLINE
@@ -70,22 +69,22 @@ class Pace:
 
 
 @dataclass
-class Fuse:
+class Countdown:
     left: int
 
-    def burn(self) -> None:
+    def tick(self) -> None:
         self.left -= 1
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-class DoomedSender(sender.Sender):
-    """The real sender, and the fuses that burn in it."""
+class CrashingSender(sender.Sender):
+    """The real sender, with countdowns at its failpoints."""
 
     deadline: ClassVar = sender.DEADLINE
-    connecting: ClassVar[Fuse | None] = None
-    sending: ClassVar[Fuse | None] = None
-    answering: ClassVar[Fuse | None] = None
+    connecting: ClassVar[Countdown | None] = None
+    sending: ClassVar[Countdown | None] = None
+    answering: ClassVar[Countdown | None] = None
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given, deadline=self.deadline)
@@ -93,95 +92,100 @@ class DoomedSender(sender.Sender):
     async def send(self, url: str, headers: Callable[[], Mapping[str, str]], body: bytes) -> Attempt:
         attempt = await super().send(url, headers, body)
         if self.answering and attempt.succeeded:
-            self.answering.burn()
+            self.answering.tick()
         return attempt
 
     async def _connect(self, to: sender.Destination) -> Connection:
         connection = await super()._connect(to)
-        if self.connecting and PROGRESS.get().opened:
-            self.connecting.burn()
+        if self.connecting and ATTEMPT_TIMING.get().opened:
+            self.connecting.tick()
         return connection
 
-    async def _read(self, protocol: ResponseHandler, answer: Answer, progress: Progress) -> None:
-        if self.sending:
-            # Until the kernel has the last byte.
+
+class CrashingResponse(ReceiverResponse):
+    """The real response; it crashes before it is read."""
+
+    async def read(self, protocol: ResponseHandler, timing: AttemptTiming) -> None:
+        if CrashingSender.sending:
+            # Wait until the kernel has the last byte.
             while protocol.transport and protocol.transport.get_write_buffer_size():  # noqa: ASYNC110  the loop's work
                 await asyncio.sleep(0)
-            self.sending.burn()
-        await super()._read(protocol, answer, progress)
+            CrashingSender.sending.tick()
+        await super().read(protocol, timing)
 
 
-def _at_commit(fuse: Fuse) -> None:
-    """The statement has returned, so its activations are committed; nobody was answered yet."""
+def _at_commit(countdown: Countdown) -> None:
+    """The statement has returned, so its activations are committed; no answer has been sent yet."""
     activate = tickets.activate
 
-    async def activated(tx: Tx, *given: Any, **named: Any) -> list[Verdict | None]:
+    async def activated(tx: Tx, *given: Any, **named: Any) -> list[ScanOutcome | None]:
         verdicts = await activate(tx, *given, **named)
         if any(one and one.verdict == tickets.ACTIVATED and not one.replayed for one in verdicts):
-            fuse.burn()
+            countdown.tick()
         return verdicts
 
     tickets.activate = activated
 
 
-def _at_claim(fuse: Fuse) -> None:
+def _at_claim(countdown: Countdown) -> None:
     claim = queue.claim
 
     async def claimed(tx: Tx, *given: Any, **named: Any) -> list[Claimed]:
         found = await claim(tx, *given, **named)
         if found:
-            fuse.burn()
+            countdown.tick()
         return found
 
     queue.claim = claimed
 
 
-def _at_connection(fuse: Fuse) -> None:
-    DoomedSender.connecting = fuse
+def _at_connection(countdown: Countdown) -> None:
+    CrashingSender.connecting = countdown
 
 
-def _at_sending(fuse: Fuse) -> None:
-    DoomedSender.sending = fuse
+def _at_sending(countdown: Countdown) -> None:
+    CrashingSender.sending = countdown
 
 
-def _at_answer(fuse: Fuse) -> None:
-    DoomedSender.answering = fuse
+def _at_answer(countdown: Countdown) -> None:
+    CrashingSender.answering = countdown
 
 
-def _nowhere(_fuse: Fuse) -> None:
-    """Somebody else kills it."""
+def _not_at_all(_countdown: Countdown) -> None:
+    """The test kills it from outside."""
 
 
-AT: Final[Mapping[Failpoint, Callable[[Fuse], None]]] = {
+AT: Final[Mapping[Failpoint, Callable[[Countdown], None]]] = {
     Failpoint.COMMITTED: _at_commit,
     Failpoint.CLAIMED: _at_claim,
     Failpoint.CONNECTED: _at_connection,
     Failpoint.SENT: _at_sending,
     Failpoint.ANSWERED: _at_answer,
-    Failpoint.RECORDING: _nowhere,
-    Failpoint.ANYWHERE: _nowhere,
+    Failpoint.RECORDING: _not_at_all,
+    Failpoint.ANYWHERE: _not_at_all,
 }
 
 
-def doomed_api(environment: Mapping[str, str], log: str, failpoint: Failpoint, countdown: int, port: int) -> None:
-    """`gatepass serve`, until the fuse has burned down."""
-    _settle(environment, log)
-    AT[failpoint](Fuse(countdown))
+def crashing_api(environment: Mapping[str, str], log: str, failpoint: Failpoint, countdown: int, port: int) -> None:
+    """`gatepass serve`, until the countdown reaches 0."""
+    _redirect_output(environment, log)
+    AT[failpoint](Countdown(countdown))
     serve(port=port)
 
 
-def doomed_worker(environment: Mapping[str, str], log: str, failpoint: Failpoint, countdown: int, pace: Pace) -> None:
-    """`gatepass worker`, until the fuse has burned down."""
-    _settle(environment, log)
+def crashing_worker(environment: Mapping[str, str], log: str, failpoint: Failpoint, countdown: int, pace: Pace) -> None:
+    """`gatepass worker`, until the countdown reaches 0."""
+    _redirect_output(environment, log)
     pace.set()
-    DoomedSender.deadline = pace.deadline
-    worker.Sender = DoomedSender
-    AT[failpoint](Fuse(countdown))
+    CrashingSender.deadline = pace.deadline
+    worker.Sender = CrashingSender
+    sender.ReceiverResponse = CrashingResponse
+    AT[failpoint](Countdown(countdown))
     work()
 
 
-def _settle(environment: Mapping[str, str], log: str) -> None:
-    """Greetings are for nobody; what is logged is looked at in the end."""
+def _redirect_output(environment: Mapping[str, str], log: str) -> None:
+    """Discard stdout; the test reads the log at the end."""
     os.environ.update(environment)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), 2)

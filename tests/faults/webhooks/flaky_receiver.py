@@ -1,9 +1,9 @@
-"""A receiver with moods: it refuses, resets and ignores messages at random, and writes down what it answered.
+"""A flaky receiver: it refuses, resets and ignores messages at random, and logs its answers.
 
-    python -m tests.faults.webhooks.moody --log FILE
+    python -m tests.faults.webhooks.flaky_receiver --log FILE
 
-prints its port. The path of a URL says which mood. A line of the log is `mood type ticket attempt answer`; it is
-written before the answer is, so what a sender heard is always in it.
+prints its port. The path of a URL is the profile. A line of the log is `profile type ticket attempt answer`; it is
+written before the answer, so every answer that a sender got is in it.
 """
 
 import argparse
@@ -23,17 +23,17 @@ from typing import Any, Final, NamedTuple
 
 import uvloop
 
-from gatepass.base.wire_name import ATTEMPT_HEADER, EVENT_HEADER
+from gatepass.base.wire_constants import ATTEMPT_HEADER, EVENT_HEADER
 
 OK, FAILS, RESETS, IGNORES = "200", "500", "reset", "ignored"
-# How often, of a thousand.
-MOODS: Final = {
+# How often, in a thousand messages.
+PROFILES: Final = {
     "calm": {FAILS: 50, RESETS: 5, IGNORES: 1},
-    "moody": {FAILS: 200, RESETS: 20, IGNORES: 2},
-    "stubborn": {FAILS: 250, RESETS: 5, IGNORES: 1},
+    "flaky": {FAILS: 200, RESETS: 20, IGNORES: 2},
+    "failing": {FAILS: 250, RESETS: 5, IGNORES: 1},
 }
 HEAD: Final = re.compile(
-    rf"POST /(?P<mood>\w+) (?=.*\r\n{EVENT_HEADER}: (?P<type>[^\r]*))(?=.*\r\n{ATTEMPT_HEADER}: (?P<attempt>\d+))"
+    rf"POST /(?P<profile>\w+) (?=.*\r\n{EVENT_HEADER}: (?P<type>[^\r]*))(?=.*\r\n{ATTEMPT_HEADER}: (?P<attempt>\d+))"
     r"(?=.*\r\ncontent-length: (?P<length>\d+))".encode(),
     re.IGNORECASE | re.DOTALL,
 )
@@ -41,14 +41,14 @@ TICKET: Final = re.compile(rb'"ticket_id":"([^"]+)"')
 
 
 class Seen(NamedTuple):
-    mood: str
+    profile: str
     type: str
     ticket: str
     attempt: int
     answer: str
 
 
-class Moody(asyncio.Protocol):
+class FlakyProtocol(asyncio.Protocol):
     def __init__(self, log: int, dice: random.Random) -> None:
         self._log = log
         self._dice = dice
@@ -67,14 +67,14 @@ class Moody(asyncio.Protocol):
             return
         ticket = TICKET.search(self._rest, end)
         self._rest = b""
-        answer = self._chosen(found["mood"].decode())
-        fields = [found["mood"], found["type"], ticket[1] if ticket else b"-", found["attempt"], answer.encode()]
+        answer = self._chosen(found["profile"].decode())
+        fields = [found["profile"], found["type"], ticket[1] if ticket else b"-", found["attempt"], answer.encode()]
         os.write(self._log, b" ".join(fields) + b"\n")
         self._answer(answer)
 
-    def _chosen(self, mood: str) -> str:
+    def _chosen(self, profile: str) -> str:
         dice = self._dice.randrange(1000)
-        for answer, often in MOODS[mood].items():
+        for answer, often in PROFILES[profile].items():
             if dice < often:
                 return answer
             dice -= often
@@ -91,38 +91,40 @@ class Moody(asyncio.Protocol):
 
 async def _serve(log: str, seed: int) -> None:
     written, dice = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), random.Random(seed)
-    server = await asyncio.get_running_loop().create_server(lambda: Moody(written, dice), "127.0.0.1", 0, backlog=1024)
+    server = await asyncio.get_running_loop().create_server(
+        lambda: FlakyProtocol(written, dice), "127.0.0.1", 0, backlog=1024
+    )
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
 @dataclass
-class MoodyProcess:
+class FlakyReceiver:
     port: int
     log: Path
 
-    def url(self, mood: str) -> str:
-        return f"http://127.0.0.1:{self.port}/{mood}"
+    def url(self, profile: str) -> str:
+        return f"http://127.0.0.1:{self.port}/{profile}"
 
     def seen(self) -> list[Seen]:
-        """All that it got, in that order."""
+        """All messages, in the order of arrival."""
         lines = [line.split() for line in self.log.read_text().splitlines(keepends=True) if line.endswith("\n")]
-        return [Seen(mood, type, ticket, int(attempt), answer) for mood, type, ticket, attempt, answer in lines]
+        return [Seen(profile, type, ticket, int(attempt), answer) for profile, type, ticket, attempt, answer in lines]
 
 
 @contextmanager
-def moody_process(log: Path) -> Generator[MoodyProcess]:
-    command = [sys.executable, "-m", "tests.faults.webhooks.moody", "--log", str(log)]
+def flaky_receiver(log: Path) -> Generator[FlakyReceiver]:
+    command = [sys.executable, "-m", "tests.faults.webhooks.flaky_receiver", "--log", str(log)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]) as process:
         try:
             assert process.stdout
-            yield MoodyProcess(int(process.stdout.readline()), log)
+            yield FlakyReceiver(int(process.stdout.readline()), log)
         finally:
             process.kill()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.faults.webhooks.moody")
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.webhooks.flaky_receiver")
     parser.add_argument("--log", required=True)
     parser.add_argument("--seed", type=int, default=7)
     arguments = parser.parse_args()

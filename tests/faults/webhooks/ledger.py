@@ -1,4 +1,4 @@
-"""What was committed, claimed, received and recorded, and the rules by which it must agree."""
+"""Commits, claims, receptions and records, and the rules by which they must agree."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from gatepass.base.database import Database
 
-# One claim of one delivery; whatever is sent says which claim it is of.
+# One claim of one delivery; every message that is sent names its claim.
 Claim = tuple[UUID, int]
 
 
@@ -44,13 +44,13 @@ class Ledger:
 
     @cached_property
     def in_flight(self) -> dict[Claim, str]:
-        """What was in the hands of those who were killed: claimed, and never recorded."""
+        """The claims of killed workers that were never recorded."""
         recorded = set(self.recorded)
         return {claim: who for claim, who in self.claims.items() if who in self.killed and claim not in recorded}
 
     @cached_property
-    def sent_in_vain(self) -> Counter[str]:
-        """By who was killed: how many messages arrived of which nothing was recorded."""
+    def sent_not_recorded(self) -> Counter[str]:
+        """For each killed worker: the number of messages that arrived and were not recorded."""
         received = set(self.received)
         return Counter(who for claim, who in self.in_flight.items() if claim in received)
 
@@ -60,7 +60,7 @@ class Ledger:
             for attempt in attempts[:-1]:
                 yield delivery_id, attempt
 
-    def complaints(self) -> list[str]:
+    def faults(self) -> list[str]:
         return [f"{rule.__name__}: {what}" for rule in RULES for what in rule(self)]
 
 
@@ -71,7 +71,7 @@ def every_activation_is_one_event(ledger: Ledger) -> Iterator[str]:
             yield f"{id}: {written[id]} events"
 
 
-def every_endpoint_is_told_of_every_activation(ledger: Ledger) -> Iterator[str]:
+def every_activation_reaches_every_endpoint(ledger: Ledger) -> Iterator[str]:
     received = {
         (one.event_id, one.endpoint_id) for id, one in ledger.deliveries.items() if id in ledger.attempts_received
     }
@@ -88,13 +88,13 @@ def a_later_message_has_a_higher_attempt(ledger: Ledger) -> Iterator[str]:
 
 
 def only_what_was_in_flight_at_a_kill_comes_again(ledger: Ledger) -> Iterator[str]:
-    """Claim by claim, so that there cannot be more of them in all than was in flight at the kills."""
+    """Claim by claim, so that there cannot be more of them than claims in flight at the kills."""
     for claim in ledger.extra():
         if claim not in ledger.in_flight:
-            yield f"{claim}: claimed by {ledger.claims.get(claim)}, who recorded it or lives, and yet sent again"
+            yield f"{claim}: claimed by {ledger.claims.get(claim)}, which recorded it or lives, and yet sent again"
 
 
-def nothing_is_received_that_nobody_claimed(ledger: Ledger) -> Iterator[str]:
+def nothing_is_received_without_a_claim(ledger: Ledger) -> Iterator[str]:
     for claim in set(ledger.received) - ledger.claims.keys():
         yield f"{claim}"
 
@@ -108,7 +108,7 @@ def every_delivery_ends_delivered(ledger: Ledger) -> Iterator[str]:
 
 
 def no_attempt_is_forgotten(ledger: Ledger) -> Iterator[str]:
-    """The last one that arrived is the one that ended it, so the count covers all that arrived."""
+    """The last attempt that arrived ended the delivery, so the count covers all that arrived."""
     for id, attempts in ledger.attempts_received.items():
         counted = ledger.deliveries[id].attempts if id in ledger.deliveries else None
         if counted is None or counted < len(attempts) or counted != attempts[-1]:
@@ -116,7 +116,7 @@ def no_attempt_is_forgotten(ledger: Ledger) -> Iterator[str]:
 
 
 def an_attempt_is_recorded_once(ledger: Ledger) -> Iterator[str]:
-    """All are answered 200, so a second record of a delivery would be of one that had ended."""
+    """All are answered 200, so a second record would be of a delivery that had ended."""
     for id, times in Counter(delivery_id for delivery_id, _ in ledger.recorded).items():
         if times > 1:
             yield f"{id}: {times} records"
@@ -124,10 +124,10 @@ def an_attempt_is_recorded_once(ledger: Ledger) -> Iterator[str]:
 
 RULES: Sequence[Callable[[Ledger], Iterator[str]]] = (
     every_activation_is_one_event,
-    every_endpoint_is_told_of_every_activation,
+    every_activation_reaches_every_endpoint,
     a_later_message_has_a_higher_attempt,
     only_what_was_in_flight_at_a_kill_comes_again,
-    nothing_is_received_that_nobody_claimed,
+    nothing_is_received_without_a_claim,
     every_delivery_ends_delivered,
     no_attempt_is_forgotten,
     an_attempt_is_recorded_once,
@@ -137,8 +137,8 @@ RULES: Sequence[Callable[[Ledger], Iterator[str]]] = (
 async def read(
     db: Database, organization_id: UUID, received: Sequence[tuple[str, int, str, float]], killed: set[str]
 ) -> Ledger:
-    """All that the database holds of one organization, beside what its receiver wrote down."""
-    async with db.reading() as tx:
+    """The rows of one organization, and the log of its receiver."""
+    async with db.autocommit() as tx:
         activated = await tx.rows(ACTIVATIONS, organization_id)
         endpoints = await tx.rows("SELECT id FROM webhook_endpoint WHERE organization_id = $1", organization_id)
         events = await tx.rows("SELECT id FROM webhook_event WHERE organization_id = $1", organization_id)
@@ -146,7 +146,7 @@ async def read(
         recorded = await tx.rows(
             "SELECT delivery_id, n FROM webhook_attempt WHERE organization_id = $1", organization_id
         )
-        claims = await tx.rows("SELECT * FROM witnessed_claim")
+        claims = await tx.rows("SELECT * FROM claim_log")
         queued = await tx.value("SELECT count(*) FROM webhook_queue WHERE organization_id = $1", organization_id)
     return Ledger(
         activations={row["activated_by"] for row in activated},

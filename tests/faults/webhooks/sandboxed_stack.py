@@ -1,6 +1,6 @@
-"""A place to kill in: a database, processes that work on it, and a witness inside it.
+"""A stack for kills: a database of its own with a claim log, and processes on it.
 
-Processes are the command line's own (`serve`, `work`), or doomed.
+Processes are those of the command line (`serve`, `work`), or crash at a failpoint.
 """
 
 import asyncio
@@ -22,31 +22,31 @@ import psycopg
 import pytest
 
 from gatepass.base.database import Database
-from gatepass.domain import upkeep
+from gatepass.domain import maintenance
 from gatepass.migrations import runner
-from tests import make
+from tests import factory
+from tests.factory import Tenant
 from tests.faults.gates import wait_for
-from tests.faults.webhooks.doomed import Failpoint, Pace, doomed_api, doomed_worker
-from tests.faults.webhooks.witness import DIES_WITHIN, WITNESS
-from tests.make import House
+from tests.faults.webhooks.claim_log import CLAIM_LOG, DIES_WITHIN
+from tests.faults.webhooks.crash_points import Failpoint, Pace, crashing_api, crashing_worker
 from tests.postgres import Cluster, free_port
-from tests.serving import Serving, launch, wait_until_ready
+from tests.processes import GatepassProcess, launch, wait_until_ready
 
-# Importing takes longer than all the rest of such a process's life, so it is done once, in the server that forks them.
-FORKING = multiprocessing.get_context("forkserver")
-FORKING.set_forkserver_preload(["__main__", "tests.faults.webhooks.doomed"])
+# Importing takes longer than the rest of such a process's life, so it is done once, in the fork server.
+FORK_SERVER = multiprocessing.get_context("forkserver")
+FORK_SERVER.set_forkserver_preload(["__main__", "tests.faults.webhooks.crash_points"])
 
 
 @dataclass
-class Doomed:
-    """A process that will not end well."""
+class CrashingProcess:
+    """A process that ends by SIGKILL."""
 
     name: str
     process: ForkServerProcess
 
     @classmethod
     async def start(cls, name: str, target: Callable[..., None], *given: object) -> Self:
-        process = FORKING.Process(target=target, args=given, name=name, daemon=True)
+        process = FORK_SERVER.Process(target=target, args=given, name=name, daemon=True)
         await asyncio.to_thread(process.start)
         return cls(name, process)
 
@@ -54,14 +54,14 @@ class Doomed:
         self.process.kill()
 
     async def died(self) -> None:
-        """Wait until it is dead, by SIGKILL and nothing else."""
+        """Wait until it has ended, by SIGKILL and nothing else."""
         dead, loop = asyncio.Event(), asyncio.get_running_loop()
         loop.add_reader(self.process.sentinel, dead.set)
         try:
             async with asyncio.timeout(DIES_WITHIN):
                 await dead.wait()
         except TimeoutError:
-            pytest.fail(f"{self.name} did not come to its failpoint")
+            pytest.fail(f"{self.name} did not reach its failpoint")
         finally:
             loop.remove_reader(self.process.sentinel)
         self.process.join()
@@ -69,41 +69,47 @@ class Doomed:
 
 
 @dataclass
-class Place:
+class Stack:
     url: str
     db: Database
-    house: House
+    tenant: Tenant
     environment: dict[str, str]
     log: Path
-    started: list[Doomed] = field(default_factory=list[Doomed])
-    standing: list[Serving] = field(default_factory=list[Serving])
+    started: list[CrashingProcess] = field(default_factory=list[CrashingProcess])
+    steady: list[GatepassProcess] = field(default_factory=list[GatepassProcess])
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
-    async def doom_worker(self, failpoint: Failpoint, countdown: int, pace: Pace, *, stops_at: str = "") -> Doomed:
-        """A worker that dies at its failpoint, or as `stops_at` says stops at the barrier inside PostgreSQL."""
-        name = f"worker {next(self.numbers)}, to die {failpoint} {countdown}"
-        witnessed = {"gatepass.worker": name, "gatepass.stops_at": stops_at, "gatepass.countdown": str(countdown)}
-        environment = self.environment_of(witnessed)
+    async def start_crashing_worker(
+        self, failpoint: Failpoint, countdown: int, pace: Pace, *, stops_at: str = ""
+    ) -> CrashingProcess:
+        """A worker that crashes at its failpoint, or stops at the barrier inside PostgreSQL that `stops_at` names."""
+        name = f"worker {next(self.numbers)}, crashes {failpoint} {countdown}"
+        session_settings = {
+            "gatepass.worker": name,
+            "gatepass.stops_at": stops_at,
+            "gatepass.countdown": str(countdown),
+        }
+        environment = self.environment_of(session_settings)
         return self._remember(
-            await Doomed.start(name, doomed_worker, environment, str(self.log), failpoint, countdown, pace)
+            await CrashingProcess.start(name, crashing_worker, environment, str(self.log), failpoint, countdown, pace)
         )
 
-    async def doom_api(self, failpoint: Failpoint, countdown: int, port: int) -> Doomed:
-        name = f"api {next(self.numbers)}, to die {failpoint} {countdown}"
+    async def start_crashing_api(self, failpoint: Failpoint, countdown: int, port: int) -> CrashingProcess:
+        name = f"api {next(self.numbers)}, crashes {failpoint} {countdown}"
         environment = {**self.environment, "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}"}
         return self._remember(
-            await Doomed.start(name, doomed_api, environment, str(self.log), failpoint, countdown, port)
+            await CrashingProcess.start(name, crashing_api, environment, str(self.log), failpoint, countdown, port)
         )
 
-    async def serve(self) -> Serving:
-        """A `gatepass serve` that nobody kills."""
-        serving = launch(self.environment, free_port())
-        self.standing.append(serving)
-        await asyncio.to_thread(wait_until_ready, serving)
-        return serving
+    async def serve(self) -> GatepassProcess:
+        """A `gatepass serve` that is not killed."""
+        server = launch(self.environment, free_port())
+        self.steady.append(server)
+        await asyncio.to_thread(wait_until_ready, server)
+        return server
 
-    def work(self, name: str) -> Serving:
-        """A `gatepass worker` of the command line."""
+    def work(self, name: str) -> GatepassProcess:
+        """A `gatepass worker` that is not killed."""
         process = subprocess.Popen(
             [str(Path(sys.executable).with_name("gatepass")), "worker"],
             env={**os.environ, **self.environment_of({"gatepass.worker": name})},
@@ -111,16 +117,16 @@ class Place:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        working = Serving(process)
-        self.standing.append(working)
+        working = GatepassProcess(process)
+        self.steady.append(working)
         return working
 
     async def value(self, sql: Any, *values: object) -> Any:
-        async with self.db.reading() as tx:
+        async with self.db.autocommit() as tx:
             return await tx.value(sql, *values)
 
     async def drained(self, within: float) -> None:
-        """Nothing is left to be sent."""
+        """Wait until the queue is empty."""
 
         async def is_empty() -> bool:
             await asyncio.sleep(0.1)
@@ -129,49 +135,49 @@ class Place:
         await wait_for(is_empty, within=within)
 
     def errors(self) -> list[str]:
-        """All that the processes had to say, besides their greetings: they log nothing but errors."""
+        """The log of all processes without the lines that announce them: they log errors only."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
-        lines += [line for serving in self.standing for line in serving.lines]
+        lines += [line for server in self.steady for line in server.lines]
         return [line for line in lines if not line.startswith("Gatepass ")]
 
-    def environment_of(self, witnessed: Mapping[str, str]) -> dict[str, str]:
-        """PostgreSQL knows each session of the process by these settings."""
-        return {**self.environment, "GATEPASS_DATABASE_URL": f"{self.url}?{urlencode(witnessed)}"}
+    def environment_of(self, session_settings: Mapping[str, str]) -> dict[str, str]:
+        """Every session of the process has these settings in PostgreSQL."""
+        return {**self.environment, "GATEPASS_DATABASE_URL": f"{self.url}?{urlencode(session_settings)}"}
 
-    def _remember(self, doomed: Doomed) -> Doomed:
-        self.started.append(doomed)
-        return doomed
+    def _remember(self, crashing: CrashingProcess) -> CrashingProcess:
+        self.started.append(crashing)
+        return crashing
 
     async def close(self) -> None:
-        for doomed in self.started:
-            doomed.kill()
-            doomed.process.join()
-            doomed.process.close()
-        for serving in self.standing:
-            if serving.is_alive():
-                serving.kill()
+        for crashing in self.started:
+            crashing.kill()
+            crashing.process.join()
+            crashing.process.close()
+        for server in self.steady:
+            if server.is_alive():
+                server.kill()
         await self.db.close()
 
 
 @asynccontextmanager
-async def opened(cluster: Cluster, name: str, folder: Path) -> AsyncGenerator[Place]:
-    """A database of its own, and in the end nobody who works on it."""
+async def opened(cluster: Cluster, name: str, folder: Path) -> AsyncGenerator[Stack]:
+    """A stack on a database of its own. At the end all of its processes are killed."""
     url = cluster.create_database(name)
     runner.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(WITNESS)
+        connection.execute(CLAIM_LOG)
     db = Database(url, connections=16, deadline=20)
-    await upkeep.keep(db, at=make.now())
+    await maintenance.run_due(db, at=factory.now())
     environment = {
         "GATEPASS_DATABASE_URL": url,
-        "GATEPASS_ENCRYPTION_KEYS": make.KEY,
+        "GATEPASS_ENCRYPTION_KEYS": factory.KEY,
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_WORKER_METRICS_PORT": "0",
         "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
         "GATEPASS_LOG_LEVEL": "error",
     }
-    place = Place(url, db, await make.house(db), environment, folder / "log")
+    stack = Stack(url, db, await factory.tenant(db), environment, folder / "log")
     try:
-        yield place
+        yield stack
     finally:
-        await place.close()
+        await stack.close()

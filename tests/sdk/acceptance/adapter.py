@@ -1,6 +1,7 @@
-"""The scenarios' own small HTTP client, spoken by the SDK: what it asks is asked through the SDK's calls.
+"""The small HTTP client of the scenarios, implemented with the SDK: each request is a call of the SDK.
 
-Status and body are what the SDK gave or raised. Only headers, which the SDK does not show, are taken from the wire.
+Status and body are those that the SDK returned or raised. Only headers, which the SDK does not expose, are read from
+the HTTP response.
 """
 
 import json
@@ -14,11 +15,11 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx2
 
 from gatepass_sdk import APIStatusError, AsyncGatepass, Gatepass
-from tests.sdk.contract.ways import Loop
+from tests.sdk.contract.client_matrix import LoopThread
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApiResponse:
     status: int
     headers: dict[str, str]
     raw: bytes
@@ -29,22 +30,22 @@ class Answer:
 
 
 class Api:
-    """One key's view of the service, through the SDK."""
+    """The service for one key, through the SDK."""
 
     def __init__(self, client: Gatepass, responses: list[httpx2.Response]) -> None:
         self._client = client
         self._responses = responses
 
-    def get(self, path: str, **query: str) -> Answer:
+    def get(self, path: str, **query: str) -> ApiResponse:
         return self._answer(lambda: self._read(path, query))
 
-    def scan(self, event_id: str, *, retry_key: str | None = None, **fields: Any) -> Answer:
+    def scan(self, event_id: str, *, retry_key: str | None = None, **fields: Any) -> ApiResponse:
         if "occurred_at" in fields:
             fields["occurred_at"] = datetime.fromisoformat(fields["occurred_at"])
         scan = self._client.scans.create
         return self._answer(lambda: {"data": scan(event_id, idempotency_key=retry_key, **fields).raw})
 
-    def call(self, method: str, path: str, body: Any = None) -> Answer:
+    def call(self, method: str, path: str, body: Any = None) -> ApiResponse:
         if method == "GET":
             parts = urlsplit(path)
             return self.get(parts.path, **dict(parse_qsl(parts.query)))
@@ -73,15 +74,15 @@ class Api:
             case _:
                 raise AssertionError(f"The SDK has no call for {path}.")
 
-    def _answer(self, ask: Callable[[], Any]) -> Answer:
+    def _answer(self, ask: Callable[[], Any]) -> ApiResponse:
         try:
-            told, status = ask(), None
+            body, status = ask(), None
         except APIStatusError as error:
-            told, status = {"error": error.message, "code": error.code, "details": dict(error.details)}, error.status
+            body, status = {"error": error.message, "code": error.code, "details": dict(error.details)}, error.status
         last = self._responses[-1]
         assert last.is_success if status is None else last.status_code == status
         headers = {name.lower(): value for name, value in last.headers.items()}
-        return Answer(status or last.status_code, headers, json.dumps(told).encode())
+        return ApiResponse(status or last.status_code, headers, json.dumps(body).encode())
 
 
 def _page(pages: Any) -> dict[str, Any]:
@@ -93,34 +94,37 @@ def _number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-class Doors:
-    """Clients for keys, of one kind; closed in the end."""
+class ApiClients:
+    """A client for each key, all synchronous or all asynchronous."""
 
-    def __init__(self, base_url: str, loop: Loop | None) -> None:
+    def __init__(self, base_url: str, loop: LoopThread | None) -> None:
         self._base_url = base_url
         self._loop = loop
         self._close: list[Callable[[], Any]] = []
 
     def api(self, key: str) -> Api:
         responses: list[httpx2.Response] = []
-        return Api(self._plain(key, responses) if self._loop is None else self._steered(key, responses), responses)
+        return Api(
+            self._sync_client(key, responses) if self._loop is None else self._blocking_client(key, responses),
+            responses,
+        )
 
     def close(self) -> None:
         for close in self._close:
             close()
 
-    def _plain(self, key: str, responses: list[httpx2.Response]) -> Gatepass:
+    def _sync_client(self, key: str, responses: list[httpx2.Response]) -> Gatepass:
         http = httpx2.Client(event_hooks={"response": [responses.append]}, verify=False)
         self._close.append(http.close)
         return Gatepass(key, base_url=self._base_url, http_client=http)
 
-    def _steered(self, key: str, responses: list[httpx2.Response]) -> Gatepass:
+    def _blocking_client(self, key: str, responses: list[httpx2.Response]) -> Gatepass:
         loop = self._loop
         assert loop
 
-        async def note(response: httpx2.Response) -> None:
+        async def add_response(response: httpx2.Response) -> None:
             responses.append(response)
 
-        http = httpx2.AsyncClient(event_hooks={"response": [note]}, verify=False)
+        http = httpx2.AsyncClient(event_hooks={"response": [add_response]}, verify=False)
         self._close.append(lambda: loop.run(http.aclose()))
-        return loop.steer(AsyncGatepass(key, base_url=self._base_url, http_client=http))
+        return loop.blocking(AsyncGatepass(key, base_url=self._base_url, http_client=http))

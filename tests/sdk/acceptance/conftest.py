@@ -1,4 +1,4 @@
-"""What the scenarios ask for: `api`, `demo` and `unused`, here by the SDK, with each of its clients."""
+"""The fixtures of the scenarios, `api`, `demo` and `unused`, made with the SDK, for each of its clients."""
 
 from collections.abc import Callable, Generator
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.contract.acceptance import forgeable
-from tests.sdk.acceptance.adapter import Api, Doors
-from tests.sdk.contract.ways import Loop
+from tests.sdk.acceptance.adapter import Api, ApiClients
+from tests.sdk.contract.client_matrix import LoopThread
 from tests.sdk.stack import Stack
 
 
@@ -17,9 +17,9 @@ def demo(stack: Stack) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module", params=["sync", "async"])
-def doors(stack: Stack, request: pytest.FixtureRequest) -> Generator[Doors]:
-    loop = Loop() if request.param == "async" else None
-    opened = Doors(stack.base_url, loop)
+def api_clients(stack: Stack, request: pytest.FixtureRequest) -> Generator[ApiClients]:
+    loop = LoopThread() if request.param == "async" else None
+    opened = ApiClients(stack.base_url, loop)
     yield opened
     opened.close()
     if loop is not None:
@@ -27,13 +27,13 @@ def doors(stack: Stack, request: pytest.FixtureRequest) -> Generator[Doors]:
 
 
 @pytest.fixture(scope="module")
-def api(doors: Doors, demo: dict[str, Any]) -> Callable[[str], Api]:
-    return lambda name: doors.api(demo["keys"].get(name, name))
+def api(api_clients: ApiClients, demo: dict[str, Any]) -> Callable[[str], Api]:
+    return lambda name: api_clients.api(demo["keys"].get(name, name))
 
 
 @pytest.fixture
 def unused(stack: Stack) -> Callable[[], dict[str, Any]]:
-    """A card nobody has used; `forgeable` says why not every one will do."""
+    """An unused card; `forgeable` says which ones cannot be taken."""
 
     def take() -> dict[str, Any]:
         while True:

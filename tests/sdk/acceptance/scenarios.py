@@ -1,4 +1,4 @@
-"""The black-box scenarios of the public contract, as they stand beside the repository."""
+"""The black-box scenarios of the public contract, loaded from the folder beside the repository."""
 
 import importlib.util
 import inspect
@@ -9,12 +9,12 @@ from types import ModuleType
 FOLDER = Path(os.environ.get("ACCEPTANCE", Path(__file__).parents[4] / "shared" / "acceptance"))
 FILES = ["test_contract", "test_webhooks"]
 
-# Scenarios that a client library cannot even ask for, and why.
+# Scenarios that cannot be run through a client library, and why.
 NOT_FOR_A_LIBRARY = {
     "test_unknown_paths_and_methods_speak_the_same_language": "the SDK knows its own paths and methods only",
     "test_the_interface_describes_itself": "the SDK does not read the description; test_models.py holds it against it",
 }
-# Scenarios of which a part cannot be asked for through the SDK: test_redone.py has the rest, under the same names.
+# Scenarios of which a part cannot be run through the SDK: test_redone.py has the rest, under the same names.
 REDONE = {
     "test_a_call_without_a_key_is_401": "without a key there is no client",
     "test_an_invalid_key_is_401": "a header that holds no key cannot be sent",

@@ -1,4 +1,4 @@
-"""Scenarios of which the SDK can ask only a part: that part, under their own names. `scenarios.py` says why."""
+"""The parts of scenarios that can be run through the SDK, under the same names. `scenarios.py` has the reasons."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from gatepass_sdk import SANDBOX_EVENT_ID, AsyncGatepass, ConfigurationError, Gatepass
-from tests.sdk.acceptance.adapter import Answer, Api
+from tests.sdk.acceptance.adapter import Api, ApiResponse
 
 Apis = Callable[[str], Api]
 
 
-def refused(answer: Answer, status: int, code: str | None = None) -> None:
+def refused(answer: ApiResponse, status: int, code: str | None = None) -> None:
     assert (answer.status, answer.body["code"]) == (status, code or answer.body["code"])
     assert answer.body["error"]
     assert answer.headers["x-request-id"]

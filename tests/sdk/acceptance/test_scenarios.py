@@ -1,4 +1,4 @@
-"""The scenarios of the public contract, word for word, asked through the SDK."""
+"""The scenarios of the public contract, unchanged, run through the SDK."""
 
 from http.server import ThreadingHTTPServer
 
@@ -10,7 +10,7 @@ ELSEWHERE = {*NOT_FOR_A_LIBRARY, *REDONE}
 
 
 class _ClosingServer(ThreadingHTTPServer):
-    """The scenarios stop their receivers and leave the sockets to the collector; here a warning is an error."""
+    """The scenarios do not close the sockets of their receivers, and here that warning would be an error."""
 
     def shutdown(self) -> None:
         super().shutdown()

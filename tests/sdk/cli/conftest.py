@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sdk.cli.receiver import Receiver, receiving
+from tests.sdk.cli.receiver import LocalReceiver, receiving
 from tests.sdk.cli.terminal import Terminal
 from tests.sdk.stack import Stack
 
@@ -21,7 +21,7 @@ def live(stack: Stack, tmp_path: Path) -> Terminal:
 
 
 @pytest.fixture
-def receiver() -> Generator[Receiver]:
+def receiver() -> Generator[LocalReceiver]:
     with receiving() as started:
         yield started
 

@@ -1,4 +1,4 @@
-"""A receiver on this machine: it keeps what it gets, and answers as it is told to."""
+"""A receiver on this machine: it keeps every request, and answers with the given statuses."""
 
 import threading
 from collections.abc import Callable, Generator
@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from tests.sdk.cli.terminal import PATIENCE
+from tests.sdk.cli.terminal import WAIT_SECONDS
 
 
 @dataclass(frozen=True)
-class Got:
+class ReceivedRequest:
     path: str
     headers: dict[str, str]
     body: bytes
@@ -22,45 +22,45 @@ class Got:
 
 
 @dataclass
-class Receiver:
-    """`answers` are the next statuses, then 204. While it is `stuck` it takes messages and answers none."""
+class LocalReceiver:
+    """`answers` are the next statuses, then 204. While `unblocked` is not set, it takes messages and answers none."""
 
     url: str = ""
     answers: list[int] = field(default_factory=list[int])
-    got: list[Got] = field(default_factory=list[Got])
-    free: threading.Event = field(default_factory=threading.Event)
-    news: threading.Condition = field(default_factory=threading.Condition)
+    received: list[ReceivedRequest] = field(default_factory=list[ReceivedRequest])
+    unblocked: threading.Event = field(default_factory=threading.Event)
+    changed: threading.Condition = field(default_factory=threading.Condition)
 
-    def accepted(self, path: str) -> list[Got]:
-        return [one for one in self.got if one.path == path and one.status == 204]
+    def accepted(self, path: str) -> list[ReceivedRequest]:
+        return [one for one in self.received if one.path == path and one.status == 204]
 
     def wait_until(self, is_so: Callable[[], bool]) -> None:
-        with self.news:
-            assert self.news.wait_for(is_so, PATIENCE), [(one.path, one.id, one.status) for one in self.got]
+        with self.changed:
+            assert self.changed.wait_for(is_so, WAIT_SECONDS), [(one.path, one.id, one.status) for one in self.received]
 
-    def note(self, got: Got) -> None:
-        with self.news:
-            self.got.append(got)
-            self.news.notify_all()
+    def add(self, received: ReceivedRequest) -> None:
+        with self.changed:
+            self.received.append(received)
+            self.changed.notify_all()
 
 
 @contextmanager
-def receiving() -> Generator[Receiver]:
-    receiver = Receiver()
-    receiver.free.set()
+def receiving() -> Generator[LocalReceiver]:
+    receiver = LocalReceiver()
+    receiver.unblocked.set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
             body = self.rfile.read(int(headers["content-length"]))
-            if not receiver.free.is_set():
-                receiver.note(Got(self.path, headers, body, 0))
-                receiver.free.wait(PATIENCE)
+            if not receiver.unblocked.is_set():
+                receiver.add(ReceivedRequest(self.path, headers, body, 0))
+                receiver.unblocked.wait(WAIT_SECONDS)
                 return
             status = receiver.answers.pop(0) if receiver.answers and self.path == "/forwarded" else 204
             self.send_response(status)
             self.end_headers()
-            receiver.note(Got(self.path, headers, body, status))
+            receiver.add(ReceivedRequest(self.path, headers, body, status))
 
         def log_message(self, format: str, *args: object) -> None:
             pass
@@ -73,7 +73,7 @@ def receiving() -> Generator[Receiver]:
     try:
         yield receiver
     finally:
-        receiver.free.set()
+        receiver.unblocked.set()
         server.shutdown()
         server.server_close()
-        thread.join(PATIENCE)
+        thread.join(WAIT_SECONDS)

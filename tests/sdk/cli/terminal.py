@@ -1,4 +1,4 @@
-"""Somebody at a terminal: the real `gatepass-cli`, with a home of its own and nothing in its environment."""
+"""A terminal: the real `gatepass-cli`, with a home folder of its own and an empty environment."""
 
 import json
 import os
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Self
 
 PROGRAM = str(Path(sys.executable).with_name("gatepass-cli"))
-# A busy machine needs this long for a process; an idle one half a second.
-PATIENCE = 90.0
+# A busy machine needs this long to run a process; an idle one needs half a second.
+WAIT_SECONDS = 90.0
 
 
 @dataclass(frozen=True)
-class Ran:
+class CommandResult:
     code: int
     out: str
     err: str
@@ -39,7 +39,7 @@ class Ran:
 
 @dataclass
 class Terminal:
-    """`secrets` must never be printed, whatever is run."""
+    """No command may print one of the `secrets`."""
 
     home: Path
     base_url: str
@@ -52,21 +52,21 @@ class Terminal:
         known |= {"GATEPASS_BASE_URL": self.base_url} if self.base_url else {}
         return known | ({"GATEPASS_API_KEY": self.key} if self.key else {})
 
-    def run(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> Ran:
+    def run(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> CommandResult:
         done = subprocess.run(
             [PROGRAM, *arguments],
             env={**self.environment, **(env or {})},
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=WAIT_SECONDS,
             check=False,
         )
-        self._require_discretion(done.stdout + done.stderr)
-        return Ran(done.returncode, done.stdout, done.stderr)
+        self._require_no_secret(done.stdout + done.stderr)
+        return CommandResult(done.returncode, done.stdout, done.stderr)
 
-    def look(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
-        """What a person sees, at a real terminal."""
+    def run_in_pty(self, *arguments: str, env: Mapping[str, str] | None = None) -> str:
+        """The output at a real terminal."""
         ours, theirs = pty.openpty()
         environment = {**self.environment, "TERM": "xterm-256color", **(env or {})}
         process = subprocess.Popen([PROGRAM, *arguments], env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
@@ -76,14 +76,14 @@ class Terminal:
             while part := os.read(ours, 65536):
                 seen += part
         except OSError:
-            pass  # Linux says so when the last one has hung up
+            pass  # Linux raises it when the last writer has closed
         finally:
-            process.wait(PATIENCE)
+            process.wait(WAIT_SECONDS)
             os.close(ours)
-        self._require_discretion(seen.decode())
+        self._require_no_secret(seen.decode())
         return seen.decode()
 
-    def start(self, *arguments: str) -> "Running":
+    def start(self, *arguments: str) -> "RunningCommand":
         process = subprocess.Popen(
             [PROGRAM, *arguments],
             env=self.environment,
@@ -92,40 +92,40 @@ class Terminal:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        return Running(process, self._require_discretion)
+        return RunningCommand(process, self._require_no_secret)
 
-    def _require_discretion(self, printed: str) -> None:
+    def _require_no_secret(self, printed: str) -> None:
         for secret in self.secrets:
             assert secret not in printed
 
 
-class Running:
-    """A command that goes on. Its lines are waited for."""
+class RunningCommand:
+    """A command that keeps running, and the lines that it has printed."""
 
     def __init__(self, process: subprocess.Popen[str], check: Callable[[str], None]) -> None:
         self._process = process
         self._check = check
         self._lines: list[str] = []
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def wait_for(self, is_it: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The first object that is it."""
+        """The first printed object for which `is_it` holds."""
         found: list[dict[str, Any]] = []
 
         def is_there() -> bool:
             found[:] = [one for one in map(json.loads, self._lines) if is_it(one)]
             return bool(found)
 
-        with self._news:
-            assert self._news.wait_for(is_there, PATIENCE), self._lines
+        with self._changed:
+            assert self._changed.wait_for(is_there, WAIT_SECONDS), self._lines
         return found[0]
 
     def end(self, how: signal.Signals) -> int:
         self._process.send_signal(how)
-        code = self._process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        code = self._process.wait(WAIT_SECONDS)
+        self._reader.join(WAIT_SECONDS)
         assert self._process.stdout is not None
         self._process.stdout.close()
         self._check("".join(self._lines))
@@ -141,6 +141,6 @@ class Running:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            with self._news:
+            with self._changed:
                 self._lines.append(line)
-                self._news.notify_all()
+                self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""How the command behaves among others: exit codes, colours, completion, start-up, and life without its extra."""
+"""Conventions of a command line: exit codes, colours, completion, and the message without the extra."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ def test_no_answer_is_no_verdict(sandbox: Terminal) -> None:
 
 
 async def test_a_service_that_is_too_busy_is_told_apart(live: Terminal, stack: Stack) -> None:
-    """Six scans follow each other within five seconds, and the key has one a second."""
+    """Six scans follow each other within five seconds, and the key allows one per second."""
     live.key = await slow_key(stack)
     ran = live.run("scan", *["SVC 0000"] * 6, "--event", stack.event_id, "--timeout", "0.3", "--json")
     assert ran.code == 5
@@ -61,8 +61,8 @@ async def slow_key(stack: Stack) -> str:
 
 
 def test_colours_are_for_terminals_and_not_for_those_who_refuse_them(sandbox: Terminal) -> None:
-    assert "\x1b[" in sandbox.look("scan", "TEST_VALID")
-    plain = sandbox.look("scan", "TEST_VALID", env={"NO_COLOR": "1"})
+    assert "\x1b[" in sandbox.run_in_pty("scan", "TEST_VALID")
+    plain = sandbox.run_in_pty("scan", "TEST_VALID", env={"NO_COLOR": "1"})
     assert "ENTER" in plain
     assert "\x1b" not in plain
 
@@ -75,7 +75,7 @@ def test_help_tells_the_exit_codes_and_wrong_usage_is_two(sandbox: Terminal) -> 
 
 
 def test_completion_installs_itself_in_the_shell_that_asks(sandbox: Terminal) -> None:
-    """The shell is found by looking at the parent process."""
+    """Typer finds the shell by its parent process."""
     command = ["bash", "-c", f"{PROGRAM} --install-completion; exit $?"]
     subprocess.run(command, env=sandbox.environment, check=True, capture_output=True)
     subprocess.run(["bash", "-n", sandbox.home / ".bash_completions" / "gatepass-cli.sh"], check=True)
@@ -94,8 +94,8 @@ def test_completion_knows_commands_and_profiles(sandbox: Terminal) -> None:
 
     def completed(words: str) -> list[str]:
         place = str(len(words.split(" ")) - 1)
-        asked = {"_GATEPASS_CLI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": place}
-        return sandbox.run(env=asked).out.split()
+        environment = {"_GATEPASS_CLI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": place}
+        return sandbox.run(env=environment).out.split()
 
     assert completed("gatepass-cli sc") == ["scan"]
     assert completed("gatepass-cli status --profile st") == ["stadium"]

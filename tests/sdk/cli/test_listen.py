@@ -1,4 +1,4 @@
-"""`gatepass-cli listen`: webhooks without a tunnel, in the bytes and with the headers that the service sends."""
+"""`gatepass-cli listen`: webhooks without a tunnel, with the bytes and the headers of the service."""
 
 import signal
 from collections.abc import Generator
@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from standardwebhooks import Webhook
 
 from gatepass_sdk import SANDBOX_EVENT_ID, Gatepass
-from tests.sdk.cli.receiver import Got, Receiver
+from tests.sdk.cli.receiver import LocalReceiver, ReceivedRequest
 from tests.sdk.cli.terminal import Terminal
 
-# What is different on each delivery, or says who sends.
-OWN = {
+# Headers that differ for each delivery, or name the sender.
+SENDER_HEADERS = {
     *("host", "user-agent", "accept", "accept-encoding", "connection", "x-svc-signature", "x-svc-delivery"),
     *("x-svc-attempt", "webhook-timestamp", "webhook-signature"),
 }
@@ -23,7 +23,7 @@ def calling(terminal: Terminal) -> Generator[Gatepass]:
         yield client
 
 
-def test_what_is_forwarded_is_what_the_service_sends(sandbox: Terminal, receiver: Receiver) -> None:
+def test_what_is_forwarded_is_what_the_service_sends(sandbox: Terminal, receiver: LocalReceiver) -> None:
     with calling(sandbox) as client, sandbox.start("listen", "-f", receiver.url + "/forwarded", "--json") as listening:
         started = listening.wait_for(lambda one: "listening" in one)["listening"]
         types = ["ticket.activated", "scan.denied"]
@@ -47,22 +47,22 @@ def test_what_is_forwarded_is_what_the_service_sends(sandbox: Terminal, receiver
         assert listening.end(signal.SIGINT) == 0
 
 
-def require_alike(ours: Got, theirs: Got) -> None:
+def require_alike(ours: ReceivedRequest, theirs: ReceivedRequest) -> None:
     assert ours.body == theirs.body
     assert ours.headers.keys() >= theirs.headers.keys()
-    same = theirs.headers.keys() - OWN
+    same = theirs.headers.keys() - SENDER_HEADERS
     assert {name: ours.headers[name] for name in same} == {name: theirs.headers[name] for name in same}
 
 
-def require_retried(receiver: Receiver) -> None:
-    """The first message was refused once: it came again, as the same delivery."""
-    first, second = [got for got in receiver.got if got.path == "/forwarded"][:2]
+def require_retried(receiver: LocalReceiver) -> None:
+    """The first message was refused once, and came again as the same delivery."""
+    first, second = [got for got in receiver.received if got.path == "/forwarded"][:2]
     assert (first.status, second.status) == (500, 204)
     assert first.headers["x-svc-delivery"] == second.headers["x-svc-delivery"]
     assert (first.headers["x-svc-attempt"], second.headers["x-svc-attempt"]) == ("1", "2")
 
 
-def test_a_killed_listener_goes_on_where_it_was(sandbox: Terminal, receiver: Receiver) -> None:
+def test_a_killed_listener_goes_on_where_it_was(sandbox: Terminal, receiver: LocalReceiver) -> None:
     command = ("listen", "--forward-to", receiver.url + "/forwarded", "--types", "ticket.activated", "--json")
     with calling(sandbox) as client:
 
@@ -73,32 +73,32 @@ def test_a_killed_listener_goes_on_where_it_was(sandbox: Terminal, receiver: Rec
             secret = listening.wait_for(lambda one: "listening" in one)["listening"]["secret"]
             scan()
             receiver.wait_until(lambda: len(receiver.accepted("/forwarded")) == 1)
-            # It is ticked off before the next one is looked at; that one is in the receiver's hands when it dies.
-            receiver.free.clear()
+            # It is marked as done before the next one is read; the receiver holds that one when the listener dies.
+            receiver.unblocked.clear()
             for _ in range(3):
                 scan()
-            receiver.wait_until(lambda: len(receiver.got) == 2)
+            receiver.wait_until(lambda: len(receiver.received) == 2)
             assert listening.end(signal.SIGKILL) == -signal.SIGKILL
         scan()
-        receiver.free.set()
+        receiver.unblocked.set()
         with sandbox.start(*command) as listening:
             assert listening.wait_for(lambda one: "listening" in one)["listening"]["secret"] == secret
             receiver.wait_until(lambda: len(receiver.accepted("/forwarded")) == 5)
             assert listening.end(signal.SIGTERM) == 0
-        told = [message.id for message in client.webhook_events.list() if message.type == "ticket.activated"][-5:]
-        assert [got.id for got in receiver.accepted("/forwarded")] == told
-        assert receiver.got[1].id == told[1]
+        listed = [message.id for message in client.webhook_events.list() if message.type == "ticket.activated"][-5:]
+        assert [got.id for got in receiver.accepted("/forwarded")] == listed
+        assert receiver.received[1].id == listed[1]
 
 
 def test_what_was_is_shown_again_since_a_time(sandbox: Terminal) -> None:
     with calling(sandbox) as client:
         client.scans.create(SANDBOX_EVENT_ID, card_number="TEST_VIP")
-        told = [message.id for message in client.webhook_events.list()]
+        listed = [message.id for message in client.webhook_events.list()]
     wrong = sandbox.run("listen", "--after", "nonsense", "--json")
     assert (wrong.code, wrong.out, wrong.error["param"]) == (2, "", "after")
     with sandbox.start("listen", "--since", "1h", "--json") as listening:
-        assert listening.wait_for(lambda one: "message" in one)["message"]["id"] == told[0]
-        listening.wait_for(lambda one: "message" in one and one["message"]["id"] == told[-1])
+        assert listening.wait_for(lambda one: "message" in one)["message"]["id"] == listed[0]
+        listening.wait_for(lambda one: "message" in one and one["message"]["id"] == listed[-1])
 
 
 def test_what_cannot_be_triggered_says_why(sandbox: Terminal, live: Terminal) -> None:

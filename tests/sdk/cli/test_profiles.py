@@ -1,4 +1,4 @@
-"""Keys are kept under names, for their owner's eyes; options come before variables, variables before what is kept."""
+"""Keys are stored by name, readable by their owner only. Options come before variables, variables before profiles."""
 
 import json
 import stat

@@ -36,10 +36,10 @@ def test_many_cards_are_scanned_in_their_order_and_the_highest_code_counts(sandb
 
 def test_a_live_token_activates_its_ticket_once_with_its_gate_and_key(live: Terminal, stack: Stack) -> None:
     card = stack.unused()
-    said = ["--event", stack.event_id, "--gate", "North 2", "--scanner", "hand-7", "--occurred-at", "2m", "--json"]
-    first = live.run("scan", card["token"], *said, "--key", "cli-key-1").object
+    options = ["--event", stack.event_id, "--gate", "North 2", "--scanner", "hand-7", "--occurred-at", "2m", "--json"]
+    first = live.run("scan", card["token"], *options, "--key", "cli-key-1").object
     assert (first["verdict"], first["card_number"], first["replayed"]) == ("activated", card["card_number"], False)
-    again = live.run("scan", card["card_number"], *said)
+    again = live.run("scan", card["card_number"], *options)
     assert again.code == 1
     assert again.object["code"] == "already_activated"
     assert again.object["details"]["gate"] == "North 2"
@@ -53,14 +53,14 @@ def test_a_file_of_cards_with_a_bar_at_a_terminal(live: Terminal, stack: Stack) 
     file = live.home / "cards.txt"
     cards = [stack.unused()["card_number"] for _ in range(3)]
     file.write_text("\n".join([*cards, "", cards[0]]))
-    seen = live.look("scan", "--file", str(file), "--event", stack.event_id)
+    seen = live.run_in_pty("scan", "--file", str(file), "--event", stack.event_id)
     assert seen.count("ENTER") == 3
     assert seen.count("STOP") == 1
     assert "Scanning" in seen
     assert "4/4" in seen
 
 
-def test_wrong_usage_is_told_before_anything_is_sent(live: Terminal) -> None:
+def test_wrong_usage_is_reported_before_anything_is_sent(live: Terminal) -> None:
     no_event = live.run("scan", "SVC 1", "--json")
     assert (no_event.code, no_event.out) == (2, "")
     assert "--event" in no_event.error["error"]

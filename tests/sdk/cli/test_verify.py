@@ -10,7 +10,7 @@ def test_tokens_are_verified_with_a_network_and_without(live: Terminal, stack: S
     assert (online.code, online.object["valid"], online.object["card_number"]) == (0, True, card["card_number"])
     saved = live.run("keys", str(live.home / "keys.json"), "--json").object
     assert saved["keys"] >= 1
-    # No key, no service: the file is all there is.
+    # Without a key and a base URL, only the file is left.
     live.key, live.base_url = None, ""
     offline = live.run("verify", "-", "--keys", saved["file"], stdin=card["token"])
     assert (offline.code, offline.out.split()[:2]) == (0, ["VALID", card["card_number"].split()[0]])

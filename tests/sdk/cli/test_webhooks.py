@@ -1,16 +1,16 @@
-"""`gatepass-cli webhooks`: an endpoint from its making to its end."""
+"""`gatepass-cli webhooks`: an endpoint from its creation to its deletion."""
 
 from gatepass_sdk import Gatepass
-from tests.sdk.cli.receiver import Receiver
+from tests.sdk.cli.receiver import LocalReceiver
 from tests.sdk.cli.terminal import Terminal
 
 
-def test_an_endpoint_is_made_changed_tested_replayed_and_deleted(sandbox: Terminal, receiver: Receiver) -> None:
+def test_an_endpoint_is_made_changed_tested_replayed_and_deleted(sandbox: Terminal, receiver: LocalReceiver) -> None:
     made = sandbox.run(
         "webhooks", "create", receiver.url + "/sent", "--types", "ticket.activated,scan.denied", "--json"
     ).object
     id, secret = made["id"], made["secret"]
-    # From here on it is no longer shown.
+    # No later command may print it.
     sandbox.secrets.append(secret)
     assert id in sandbox.run("webhooks", "list").out
     assert ["status", "active"] in [line.split() for line in sandbox.run("webhooks", "show", id).out.splitlines()]

@@ -1,11 +1,11 @@
-"""Four ways to the same answers: the service or the fake, by a synchronous or an asynchronous client.
+"""The client matrix: the service or the fake, with a synchronous or an asynchronous client.
 
-Tests are written once, as if every client were synchronous: an asynchronous one is steered from outside its loop.
+Tests are written once, for a synchronous client. An asynchronous client runs in a loop of its own, behind a proxy whose
+calls block.
 """
 
 import asyncio
 import inspect
-import json
 import re
 import threading
 import time
@@ -19,10 +19,10 @@ from gatepass_sdk.testing import FakeGatepass
 from tests.sdk.stack import Stack
 
 T = TypeVar("T")
-PATIENCE = 20.0
+WAIT_SECONDS = 20.0
 
 
-class Loop:
+class LoopThread:
     """An event loop in a thread of its own."""
 
     def __init__(self) -> None:
@@ -33,9 +33,9 @@ class Loop:
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(120)
 
-    def steer(self, client: AsyncGatepass) -> Gatepass:
-        """The asynchronous client, as if it were synchronous."""
-        return cast("Gatepass", _Steered(client, self))
+    def blocking(self, client: AsyncGatepass) -> Gatepass:
+        """The asynchronous client behind a proxy whose calls block."""
+        return cast("Gatepass", _BlockingProxy(client, self))
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -43,28 +43,28 @@ class Loop:
         self._loop.close()
 
 
-class _Steered:
-    def __init__(self, target: Any, loop: Loop) -> None:
+class _BlockingProxy:
+    def __init__(self, target: Any, loop: LoopThread) -> None:
         self._target = target
         self._loop = loop
 
     def __getattr__(self, name: str) -> Any:
-        return self._plain(getattr(self._target, name))
+        return self._blocking_value(getattr(self._target, name))
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return self._plain(self._target(*arguments, **named))
+        return self._blocking_value(self._target(*arguments, **named))
 
     def __iter__(self) -> Iterator[Any]:
         items = aiter(self._target)
         while (item := self._loop.run(_next(items))) is not END:
             yield item
 
-    def _plain(self, value: Any) -> Any:
+    def _blocking_value(self, value: Any) -> Any:
         if inspect.iscoroutine(value):
             return self._loop.run(value)
         is_ours = type(value).__module__.startswith("gatepass_sdk._async.") and not isinstance(value, AsyncPage)
         is_surface = is_ours or hasattr(value, "__aiter__") or inspect.ismethod(value)
-        return _Steered(value, self._loop) if is_surface else value
+        return _BlockingProxy(value, self._loop) if is_surface else value
 
 
 END: Any = object()
@@ -83,8 +83,8 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Way:
-    """`client(name)` by the names of the demo's keys; `key(name)` is the key itself."""
+class ClientVariant:
+    """One of the four combinations. `client(name)` and `key(name)` take the name of one of the demo's keys."""
 
     name: str
     key: Callable[[str], str]
@@ -106,35 +106,35 @@ SCOPES = {
 
 
 @contextmanager
-def ways_to_service(stack: Stack, loop: Loop) -> Generator[list[Way]]:
-    """One client for each key, as a gate has one."""
-    plain_clients: dict[str, Gatepass] = {}
-    steered_clients: dict[str, Gatepass] = {}
+def open_service_variants(stack: Stack, loop: LoopThread) -> Generator[list[ClientVariant]]:
+    """The two variants of the service, with one client per key."""
+    sync_clients: dict[str, Gatepass] = {}
+    async_clients: dict[str, Gatepass] = {}
 
     def card() -> Card:
         found = stack.unused()
         return Card(found["card_number"], found["token"], found["tier"], found["category_name"])
 
-    def steered(key: str) -> Gatepass:
-        if key not in steered_clients:
-            steered_clients[key] = loop.steer(AsyncGatepass(key, base_url=stack.base_url))
-        return steered_clients[key]
+    def blocking_client(key: str) -> Gatepass:
+        if key not in async_clients:
+            async_clients[key] = loop.blocking(AsyncGatepass(key, base_url=stack.base_url))
+        return async_clients[key]
 
-    def plain(key: str) -> Gatepass:
-        if key not in plain_clients:
-            plain_clients[key] = Gatepass(key, base_url=stack.base_url)
-        return plain_clients[key]
+    def sync_client(key: str) -> Gatepass:
+        if key not in sync_clients:
+            sync_clients[key] = Gatepass(key, base_url=stack.base_url)
+        return sync_clients[key]
 
     organization = stack.demo["organization_id"]
     yield [
-        Way("service", stack.key, plain, card, stack.event_id, organization),
-        Way("service, async", stack.key, steered, card, stack.event_id, organization),
+        ClientVariant("service", stack.key, sync_client, card, stack.event_id, organization),
+        ClientVariant("service, async", stack.key, blocking_client, card, stack.event_id, organization),
     ]
-    for client in (*plain_clients.values(), *steered_clients.values()):
+    for client in (*sync_clients.values(), *async_clients.values()):
         client.close()
 
 
-def ways_to_fake(fake: FakeGatepass, loop: Loop) -> list[Way]:
+def fake_variants(fake: FakeGatepass, loop: LoopThread) -> list[ClientVariant]:
     def key(name: str) -> str:
         if name == "revoked":
             return "svc_live_" + "r" * 37
@@ -144,25 +144,25 @@ def ways_to_fake(fake: FakeGatepass, loop: Loop) -> list[Way]:
         found = fake.issue()
         return Card(found.card_number, found.token, found.tier, found.category_name)
 
-    def steered(key: str) -> Gatepass:
-        return loop.steer(fake.async_client(api_key=key))
+    def blocking_client(key: str) -> Gatepass:
+        return loop.blocking(fake.async_client(api_key=key))
 
-    def plain(key: str) -> Gatepass:
+    def sync_client(key: str) -> Gatepass:
         return fake.client(api_key=key)
 
     organization = str(fake.organization_id)
     return [
-        Way("fake", key, plain, card, fake.event_id, organization),
-        Way("fake, async", key, steered, card, fake.event_id, organization),
+        ClientVariant("fake", key, sync_client, card, fake.event_id, organization),
+        ClientVariant("fake, async", key, blocking_client, card, fake.event_id, organization),
     ]
 
 
 def seen(call: Callable[[], Any]) -> Any:
-    """What a caller sees: the result, or everything about the error, without what differs from call to call."""
+    """The result of a call, or all fields of its error, as text without the parts that differ from call to call."""
     try:
-        return normal(shown(call()))
+        return normalized(shown(call()))
     except GatepassError as error:
-        return normal(_shown_error(error))
+        return normalized(_shown_error(error))
     except ValueError as error:
         return ("ValueError", str(error))
 
@@ -177,15 +177,15 @@ def shown(value: Any) -> Any:
 
 
 def _shown_error(error: GatepassError) -> Any:
-    told = [type(error).__name__, error.message, error.outcome_unknown, error.idempotency_key is not None]
+    parts = [type(error).__name__, error.message, error.outcome_unknown, error.idempotency_key is not None]
     if isinstance(error, APIStatusError):
-        told += [error.status, error.code, error.param, dict(error.details), error.retry_after]
-        told += [str(error.request_id).startswith("req_")]
-    return told
+        parts += [error.status, error.code, error.param, dict(error.details), error.retry_after]
+        parts += [str(error.request_id).startswith("req_")]
+    return parts
 
 
-# What is new in each call, and how it is told here. Ids that begin with zeros are the sandbox's own.
-CHANGING = [
+# Patterns that differ in each call, and their replacements. Ids that begin with zeros are the sandbox's own.
+VOLATILE = [
     (r"(?!00000000-0000)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<id>"),
     (r"(evt|req)_[0-9a-f]{32}", r"<\1>"),
     (r"whsec_[A-Za-z0-9+/=]{44}", "<secret>"),
@@ -193,20 +193,20 @@ CHANGING = [
     (r"datetime\.datetime\(202[^)]*\)", "<moment>"),
     (r"SVC \d{4} \d{4} \d{4}", "<card>"),
 ]
-KEPT = "2026-01-01T"
+SANDBOX_TIME = "2026-01-01T"
 
 
-def normal(value: Any) -> str:
+def normalized(value: Any) -> str:
     """The same text for the same answer. Times of the sandbox's own cards are kept."""
-    text = repr(value).replace(KEPT, "<sandbox>")
-    for pattern, name in CHANGING:
+    text = repr(value).replace(SANDBOX_TIME, "<sandbox>")
+    for pattern, name in VOLATILE:
         text = re.sub(pattern, name, text)
     return text
 
 
 def eventually(holds: Callable[[], bool]) -> None:
-    """Ask until it does."""
-    ends = time.monotonic() + PATIENCE
+    """Poll until it holds."""
+    ends = time.monotonic() + WAIT_SECONDS
     while not holds():
         assert time.monotonic() < ends, "It never came to hold."
         time.sleep(0.02)
@@ -214,13 +214,9 @@ def eventually(holds: Callable[[], bool]) -> None:
 
 @contextmanager
 def endpoint(client: Gatepass, url: str = "https://example.com/hook", *types: str) -> Generator[Any]:
-    """A webhook endpoint, gone afterwards."""
+    """A webhook endpoint that is deleted afterwards."""
     made = client.webhook_endpoints.create(url=url, types=types or ("ticket.activated",))
     try:
         yield made
     finally:
         client.webhook_endpoints.delete(made.id)
-
-
-def as_json(value: bytes) -> Any:
-    return json.loads(value)

@@ -1,17 +1,17 @@
-"""The four ways, and one loop for those that need it."""
+"""The four client variants, and one event loop for the asynchronous ones."""
 
 from collections.abc import Generator
 
 import pytest
 
 from gatepass_sdk.testing import FakeGatepass
-from tests.sdk.contract.ways import Loop, Way, ways_to_fake, ways_to_service
+from tests.sdk.contract.client_matrix import ClientVariant, LoopThread, fake_variants, open_service_variants
 from tests.sdk.stack import Stack
 
 
 @pytest.fixture(scope="session")
-def loop() -> Generator[Loop]:
-    started = Loop()
+def loop() -> Generator[LoopThread]:
+    started = LoopThread()
     yield started
     started.close()
 
@@ -25,21 +25,21 @@ def fake() -> Generator[FakeGatepass]:
 
 
 @pytest.fixture(scope="session")
-def service_ways(stack: Stack, loop: Loop) -> Generator[list[Way]]:
-    with ways_to_service(stack, loop) as ways:
-        yield ways
+def service_variants(stack: Stack, loop: LoopThread) -> Generator[list[ClientVariant]]:
+    with open_service_variants(stack, loop) as variants:
+        yield variants
 
 
 @pytest.fixture
-def ways(service_ways: list[Way], fake: FakeGatepass, loop: Loop) -> list[Way]:
-    """The service by a synchronous client comes first: it is the measure of the others."""
-    return [*service_ways, *ways_to_fake(fake, loop)]
+def variants(service_variants: list[ClientVariant], fake: FakeGatepass, loop: LoopThread) -> list[ClientVariant]:
+    """All four. The service with a synchronous client comes first: the others are compared with it."""
+    return [*service_variants, *fake_variants(fake, loop)]
 
 
-WAYS = ["service", "service, async", "fake", "fake, async"]
+VARIANTS = ["service", "service, async", "fake", "fake, async"]
 
 
-@pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest, ways: list[Way]) -> Way:
-    """One of the four, for facts that hold in each."""
-    return ways[WAYS.index(request.param)]
+@pytest.fixture(params=VARIANTS)
+def variant(request: pytest.FixtureRequest, variants: list[ClientVariant]) -> ClientVariant:
+    """Each of the four in turn."""
+    return variants[VARIANTS.index(request.param)]

@@ -1,4 +1,4 @@
-"""Requests made up by chance, mostly nearly right: that is where two answers differ."""
+"""Random requests that are mostly almost valid: there two implementations differ."""
 
 import json
 import random
@@ -12,7 +12,7 @@ EVENT = "00000000-0000-0000-0000-00000000e7e7"
 
 
 @dataclass(frozen=True)
-class Request:
+class FuzzedRequest:
     method: str
     path: str
     query: tuple[tuple[str, str], ...] = ()
@@ -20,13 +20,13 @@ class Request:
     content: bytes | None = None
 
 
-class Imagination:
+class RequestFuzzer:
     def __init__(self, seed: int) -> None:
-        self.chance = random.Random(seed)
+        self.rng = random.Random(seed)
         self.run = f"{seed}-{random.SystemRandom().randrange(10**9)}"
 
-    def request(self) -> Request:
-        kinds: list[tuple[Callable[[], Request], int]] = [
+    def request(self) -> FuzzedRequest:
+        kinds: list[tuple[Callable[[], FuzzedRequest], int]] = [
             (self.scan, 10),
             (self.verify, 3),
             (self.listing, 4),
@@ -36,33 +36,31 @@ class Imagination:
             (self.rotation, 1),
             (self.stray, 2),
         ]
-        return self.chance.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]()
+        return self.rng.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]()
 
-    def scan(self) -> Request:
-        pick, now = self.chance.choice, datetime.now(UTC)
+    def scan(self) -> FuzzedRequest:
+        pick, now = self.rng.choice, datetime.now(UTC)
         numbers = ["TEST_VALID", "TEST_VIP", "TEST_USED", "TEST_EXPIRED", "TEST_REVOKED", " test_vip", "test-vip"]
         tokens = [f"SVC1.{name}.0.0" for name in numbers] + ["x", "SVC1.TEST_VALID.0.1", "SVC2.TEST_VALID.0.0"]
         times = [now.isoformat(), (now - timedelta(hours=71)).isoformat(), (now - timedelta(hours=73)).isoformat()]
         times += [(now + timedelta(minutes=3)).isoformat(), "yesterday", "2026-02-30T00:00:00Z", "2026-01-01T00:00:00"]
         times += ["2026-01-01 00:00:00Z", now.strftime("%Y-%m-%dT%H:%M:%S.123456789z"), "2026-01-01T24:00:00Z"]
         body: list[tuple[str, Any]] = [("event_id", pick([EVENT, EVENT, EVENT, EVENT.upper(), UNKNOWN, "x", "{}"]))]
-        body.append(("card_number", pick(numbers)) if self.chance.random() < 0.6 else ("token", pick(tokens)))
-        body += [
-            (name, pick(["North 2", "é", "g" * 64])) for name in ("gate", "scanner_id") if self.chance.random() < 0.2
-        ]
-        body += [("occurred_at", pick(times))] if self.chance.random() < 0.3 else []
-        body += [("some_future_field", pick([1, [1, {"a": None}], "x"]))] if self.chance.random() < 0.2 else []
+        body.append(("card_number", pick(numbers)) if self.rng.random() < 0.6 else ("token", pick(tokens)))
+        body += [(name, pick(["North 2", "é", "g" * 64])) for name in ("gate", "scanner_id") if self.rng.random() < 0.2]
+        body += [("occurred_at", pick(times))] if self.rng.random() < 0.3 else []
+        body += [("some_future_field", pick([1, [1, {"a": None}], "x"]))] if self.rng.random() < 0.2 else []
         headers = {}
-        if self.chance.random() < 0.5:
-            headers["Idempotency-Key"] = pick([f"{self.run}-{self.chance.randrange(12)}", "k" * 256, ""])
-        return Request("POST", "/scan", headers=headers, content=self.spoilt(body))
+        if self.rng.random() < 0.5:
+            headers["Idempotency-Key"] = pick([f"{self.run}-{self.rng.randrange(12)}", "k" * 256, ""])
+        return FuzzedRequest("POST", "/scan", headers=headers, content=self.corrupted(body))
 
-    def verify(self) -> Request:
+    def verify(self) -> FuzzedRequest:
         tokens = ["SVC1.TEST_VALID.0.0", "SVC1.TEST_REVOKED.0.0", "SVC1.TEST_EXPIRED.0.0", "", "x", "é", "A" * 2000]
-        query = [("token", self.chance.choice(tokens)) for _ in range(self.chance.choice([0, 1, 1, 1, 2]))]
-        return Request("GET", self.chance.choice(["/card/verify"] * 5 + ["/card/keys", "/card"]), tuple(query))
+        query = [("token", self.rng.choice(tokens)) for _ in range(self.rng.choice([0, 1, 1, 1, 2]))]
+        return FuzzedRequest("GET", self.rng.choice(["/card/verify"] * 5 + ["/card/keys", "/card"]), tuple(query))
 
-    def listing(self) -> Request:
+    def listing(self) -> FuzzedRequest:
         paths = ["/events", f"/events/{EVENT}", f"/events/{UNKNOWN}", "/events/x", "/webhooks/{endpoint}/deliveries"]
         paths += [
             f"/webhooks/{UNKNOWN}/deliveries",
@@ -72,62 +70,58 @@ class Imagination:
         ]
         limits = ["1", "100", "0", "101", "x", "", "1_0", "٣", "+1", "007", "1000"]
         cursors = ["", "nonsense", "MS4wMTk3YTNjMi04ZDQxLTdjMDYtOWIxZS01YTJmN2QzYzRlMTA", "MS4x", "é", "=="]
-        query = [("limit", self.chance.choice(limits))] if self.chance.random() < 0.4 else []
-        path = self.chance.choice(paths)
-        query += [("cursor", self.chance.choice(cursors))] if self.chance.random() < 0.4 else []
+        query = [("limit", self.rng.choice(limits))] if self.rng.random() < 0.4 else []
+        path = self.rng.choice(paths)
+        query += [("cursor", self.rng.choice(cursors))] if self.rng.random() < 0.4 else []
         if path == "/webhook-events":
-            # What the feed holds is not the same here and there: only its refusals are compared.
-            query = [self.chance.choice([("limit", "0"), ("limit", "x"), ("after", ""), ("after", "MS4x")])]
+            # The contents of the two feeds differ, so only refusals are compared.
+            query = [self.rng.choice([("limit", "0"), ("limit", "x"), ("after", ""), ("after", "MS4x")])]
         if path.endswith("deliveries"):
-            query += [("status", self.chance.choice(["failed", "lost", ""]))] if self.chance.random() < 0.3 else []
-            query += [("type", self.chance.choice(["event.cancelled", "x"]))] if self.chance.random() < 0.3 else []
-        return Request("GET", path, tuple(query))
+            query += [("status", self.rng.choice(["failed", "lost", ""]))] if self.rng.random() < 0.3 else []
+            query += [("type", self.rng.choice(["event.cancelled", "x"]))] if self.rng.random() < 0.3 else []
+        return FuzzedRequest("GET", path, tuple(query))
 
-    def new_endpoint(self) -> Request:
-        """Never a good one: sixteen are soon made."""
-        body: list[tuple[str, Any]] = [("url", self.chance.choice(URLS)), ("types", self.chance.choice(TYPES))]
-        if self.chance.random() < 0.3:
-            body.append(("description", self.chance.choice([None, "", "d" * 500, "d" * 501])))
-        if self.chance.random() < 0.3:
-            body = body[self.chance.randrange(1, 2) :]
-        return Request("POST", "/webhooks", content=self.spoilt([*body, ("types", ["no.such"])]))
+    def new_endpoint(self) -> FuzzedRequest:
+        """Never a valid one: there may be 16 endpoints only."""
+        body: list[tuple[str, Any]] = [("url", self.rng.choice(URLS)), ("types", self.rng.choice(TYPES))]
+        if self.rng.random() < 0.3:
+            body.append(("description", self.rng.choice([None, "", "d" * 500, "d" * 501])))
+        if self.rng.random() < 0.3:
+            body = body[self.rng.randrange(1, 2) :]
+        return FuzzedRequest("POST", "/webhooks", content=self.corrupted([*body, ("types", ["no.such"])]))
 
-    def endpoint_change(self) -> Request:
-        path = self.chance.choice(
-            ["/webhooks/{endpoint}", "/webhooks/{endpoint}", f"/webhooks/{UNKNOWN}", "/webhooks/x"]
-        )
+    def endpoint_change(self) -> FuzzedRequest:
+        path = self.rng.choice(["/webhooks/{endpoint}", "/webhooks/{endpoint}", f"/webhooks/{UNKNOWN}", "/webhooks/x"])
         fields: list[tuple[str, Any]] = [
-            ("url", self.chance.choice(URLS)),
-            ("types", self.chance.choice(TYPES)),
-            ("description", self.chance.choice([None, "Mine", "d" * 501, 5])),
-            ("status", self.chance.choice(["active", "paused", "gone", None, 1])),
+            ("url", self.rng.choice(URLS)),
+            ("types", self.rng.choice(TYPES)),
+            ("description", self.rng.choice([None, "Mine", "d" * 501, 5])),
+            ("status", self.rng.choice(["active", "paused", "gone", None, 1])),
         ]
-        return Request("PATCH", path, content=self.spoilt(self.chance.sample(fields, self.chance.randrange(4))))
+        return FuzzedRequest("PATCH", path, content=self.corrupted(self.rng.sample(fields, self.rng.randrange(4))))
 
-    def replay(self) -> Request:
+    def replay(self) -> FuzzedRequest:
         now = datetime.now(UTC)
         times = [None, "x", (now + timedelta(hours=1)).isoformat(), (now - timedelta(hours=2)).isoformat()]
         times += [(now - timedelta(days=31)).isoformat(), "t" * 65]
         fields: list[tuple[str, Any]] = [
-            ("since", self.chance.choice(times)),
-            ("until", self.chance.choice(times)),
-            ("types", self.chance.choice([*TYPES, None])),
-            ("statuses", self.chance.choice([["failed"], ["delivered"], [], ["held"], None, "failed"])),
-            ("delivery_id", self.chance.choice([UNKNOWN, "x", None])),
+            ("since", self.rng.choice(times)),
+            ("until", self.rng.choice(times)),
+            ("types", self.rng.choice([*TYPES, None])),
+            ("statuses", self.rng.choice([["failed"], ["delivered"], [], ["held"], None, "failed"])),
+            ("delivery_id", self.rng.choice([UNKNOWN, "x", None])),
         ]
-        path = self.chance.choice(["/webhooks/{endpoint}/replay", f"/webhooks/{UNKNOWN}/replay"])
-        body = [*self.chance.sample(fields, self.chance.randrange(3)), ("dry_run", True)]
-        return Request("POST", path, content=self.spoilt(body))
+        path = self.rng.choice(["/webhooks/{endpoint}/replay", f"/webhooks/{UNKNOWN}/replay"])
+        body = [*self.rng.sample(fields, self.rng.randrange(3)), ("dry_run", True)]
+        return FuzzedRequest("POST", path, content=self.corrupted(body))
 
-    def rotation(self) -> Request:
-        path = self.chance.choice(
-            [f"/webhooks/{UNKNOWN}/rotate-secret", f"/webhooks/{UNKNOWN}/test", "/webhooks/x/test"]
-        )
-        return Request(
-            "POST", path, content=self.chance.choice([b"", b"{}", b'{"switch":1}', b"[]", b'{"switch":true}'])
+    def rotation(self) -> FuzzedRequest:
+        path = self.rng.choice([f"/webhooks/{UNKNOWN}/rotate-secret", f"/webhooks/{UNKNOWN}/test", "/webhooks/x/test"])
+        return FuzzedRequest(
+            "POST", path, content=self.rng.choice([b"", b"{}", b'{"switch":1}', b"[]", b'{"switch":true}'])
         )
 
-    def stray(self) -> Request:
+    def stray(self) -> FuzzedRequest:
         paths = [
             "/nothing",
             "/scan",
@@ -138,25 +132,25 @@ class Imagination:
             "/webhooks",
             "/card/keys",
         ]
-        method = self.chance.choice(["GET", "PUT", "DELETE", "PATCH"])
-        path = self.chance.choice(paths)
-        return Request("PUT" if (method, path) == ("GET", "/webhooks") else method, path)
+        method = self.rng.choice(["GET", "PUT", "DELETE", "PATCH"])
+        path = self.rng.choice(paths)
+        return FuzzedRequest("PUT" if (method, path) == ("GET", "/webhooks") else method, path)
 
-    def spoilt(self, body: list[tuple[str, Any]]) -> bytes:
-        """Written as JSON; now and then not quite what was meant."""
-        place = self.chance.randrange(len(body)) if body else 0
-        turn = self.chance.random() if body else 1.0
-        if turn < 0.1:
-            body = [*body[:place], (body[place][0], self.chance.choice(ODD)), *body[place + 1 :]]
-        elif turn < 0.15:
+    def corrupted(self, body: list[tuple[str, Any]]) -> bytes:
+        """The body as JSON, sometimes with an error in it."""
+        place = self.rng.randrange(len(body)) if body else 0
+        roll = self.rng.random() if body else 1.0
+        if roll < 0.1:
+            body = [*body[:place], (body[place][0], self.rng.choice(ODD)), *body[place + 1 :]]
+        elif roll < 0.15:
             body = body[:place] + body[place + 1 :]
-        elif turn < 0.2:
+        elif roll < 0.2:
             body = body[::-1]
         written = "{" + ",".join(f"{json.dumps(name)}:{json.dumps(value)}" for name, value in body) + "}"
-        if 0.2 < turn < 0.25:
-            return self.chance.choice(NO_BODIES)
-        if 0.25 < turn < 0.28:
-            written = written.replace('"TEST', self.chance.choice(['"\\u0000TEST', '"\\ud800TEST', '"\\u00e9TEST']))
+        if 0.2 < roll < 0.25:
+            return self.rng.choice(NO_BODIES)
+        if 0.25 < roll < 0.28:
+            written = written.replace('"TEST', self.rng.choice(['"\\u0000TEST', '"\\ud800TEST', '"\\u00e9TEST']))
         return written.encode()
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from gatepass_sdk import SANDBOX_EVENT_ID, Gatepass
-from tests.sdk.contract.ways import Way, seen
+from tests.sdk.contract.client_matrix import ClientVariant, seen
 
-Call = Callable[[Gatepass], Any]
+ClientCall = Callable[[Gatepass], Any]
 UNKNOWN = "0197a3c2-8d41-7c06-9b1e-5a2f7d3c4e10"
 NOW = datetime.now(UTC)
 E = SANDBOX_EVENT_ID
@@ -17,8 +17,8 @@ CARDS = ["TEST_VALID", "TEST_VIP", "TEST_USED", "TEST_EXPIRED", "TEST_REVOKED"]
 HOOK = "https://example.com/hook"
 TYPES = ["ticket.activated"]
 
-# What is asked, and a word of what must be seen: the answer's type, or the error's name and code.
-SCANS: dict[str, tuple[Call, str]] = {
+# The call, and a text that its result must contain: the type of the answer, or the name or code of the error.
+SCANS: dict[str, tuple[ClientCall, str]] = {
     "valid": (lambda c: c.scans.create(E, card_number="TEST_VALID", gate="North 2", scanner_id="s"), "'standard'"),
     "vip": (lambda c: c.scans.create(E, card_number="TEST_VIP"), "'vip'"),
     "used": (lambda c: c.scans.create(E, card_number="TEST_USED"), "'AlreadyUsed'"),
@@ -46,13 +46,16 @@ SCANS: dict[str, tuple[Call, str]] = {
         lambda c: c.scans.create(E, card_number="TEST_VALID", occurred_at=NOW - timedelta(hours=1)),
         "'ScanResult'",
     ),
-    "long retry key": (lambda c: c.scans.create(E, card_number="x", idempotency_key="k" * 256), "'Idempotency-Key'"),
+    "long idempotency key": (
+        lambda c: c.scans.create(E, card_number="x", idempotency_key="k" * 256),
+        "'Idempotency-Key'",
+    ),
     "too large": (lambda c: c.scans.create(E, card_number="x" * 17_000), "'request_too_large'"),
     "both": (lambda c: c.scans.create(E, card_number="x", token="y"), "either card_number or token"),
     "neither": (lambda c: c.scans.create(E), "either card_number or token"),
     "no zone": (lambda c: c.scans.create(E, card_number="x", occurred_at=datetime(2030, 1, 1)), "with its zone"),  # noqa: DTZ001
 }
-READS: dict[str, tuple[Call, str]] = {
+READS: dict[str, tuple[ClientCall, str]] = {
     "events": (lambda c: list(c.events.list()), "'Sandbox Night'"),
     "first page": (lambda c: c.events.list(limit=1).first(), "'Page'"),
     "pages": (lambda c: list(c.events.list().pages()), "'Page'"),
@@ -71,7 +74,7 @@ READS: dict[str, tuple[Call, str]] = {
     "odd token": (lambda c: c.cards.verify("é&=%00"), "'invalid_token'"),
     **{name: (lambda c, name=name: c.cards.verify(f"SVC1.{name}.0.0"), f"'{name}'") for name in CARDS},
 }
-ENDPOINTS: dict[str, tuple[Call, str]] = {
+ENDPOINTS: dict[str, tuple[ClientCall, str]] = {
     "no https": (lambda c: c.webhook_endpoints.create(url="ftp://example.com", types=TYPES), "'url'"),
     "a user": (lambda c: c.webhook_endpoints.create(url="https://a:b@example.com", types=TYPES), "a password"),
     "a fragment": (lambda c: c.webhook_endpoints.create(url=HOOK + "#x", types=TYPES), "fragment"),
@@ -108,14 +111,14 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("call", "word"), [one[1:] for one in CALLS], ids=[one[0] for one in CALLS])
-def test_every_way_answers_alike(ways: list[Way], call: Call, word: str) -> None:
-    first, *others = [seen(lambda way=way: call(way.client())) for way in ways]
+def test_every_variant_answers_alike(variants: list[ClientVariant], call: ClientCall, word: str) -> None:
+    first, *others = [seen(lambda variant=variant: call(variant.client())) for variant in variants]
     assert word in str(first)
-    for way, other in zip(ways[1:], others, strict=True):
-        assert other == first, way.name
+    for variant, other in zip(variants[1:], others, strict=True):
+        assert other == first, variant.name
 
 
-SCOPED: list[tuple[str, Call]] = [
+SCOPED: list[tuple[str, ClientCall]] = [
     ("events_read", lambda c: c.events.list().first()),
     ("cards_verify", lambda c: c.cards.keys()),
     ("tickets_activate", lambda c: c.scans.create(E, card_number="x")),
@@ -125,15 +128,17 @@ SCOPED: list[tuple[str, Call]] = [
 
 
 @pytest.mark.parametrize("name", ["events_read", "cards_verify", "tickets_activate", "webhooks_read"])
-def test_a_scope_opens_its_own_door_and_no_other(way: Way, name: str) -> None:
+def test_a_scope_allows_its_own_calls_and_no_others(variant: ClientVariant, name: str) -> None:
     for scope, call in SCOPED:
-        answer = seen(lambda call=call: call(way.client(name)))
+        answer = seen(lambda call=call: call(variant.client(name)))
         assert ("'insufficient_scope'" in str(answer)) == (scope != name), (scope, answer)
         if scope != name:
             assert f"lacks the scope {scope.replace('_', ':')}." in answer
 
 
-def test_a_key_that_is_no_longer_good_is_refused(ways: list[Way]) -> None:
-    first, *others = [seen(lambda way=way: way.client("revoked").events.list().first()) for way in ways]
+def test_a_key_that_is_no_longer_good_is_refused(variants: list[ClientVariant]) -> None:
+    first, *others = [
+        seen(lambda variant=variant: variant.client("revoked").events.list().first()) for variant in variants
+    ]
     assert "'AuthenticationError'" in first
     assert all(other == first for other in others)

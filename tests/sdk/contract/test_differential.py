@@ -1,6 +1,6 @@
-"""The same requests, made up by chance, go to the real sandbox and to the fake: both say the same.
+"""The same random requests go to the real sandbox and to the fake, and both answer the same.
 
-Raw HTTP, so that the fake is also asked what the SDK would never ask.
+They are raw HTTP, so that the fake also gets requests that the SDK never sends.
 """
 
 from collections.abc import Generator
@@ -12,14 +12,14 @@ import httpx2
 import pytest
 
 from gatepass_sdk.testing import FakeGatepass
-from tests.sdk.contract.imagination import Imagination, Request
-from tests.sdk.contract.ways import normal
+from tests.sdk.contract.client_matrix import normalized
+from tests.sdk.contract.request_fuzzer import FuzzedRequest, RequestFuzzer
 from tests.sdk.stack import Stack
 
 REQUESTS = 700
 SEED = 20260
 FAKE_URL = "https://fake.gatepass.test/api/public/v1"
-TOLD = [
+COMPARED_HEADERS = [
     "x-svc-should-retry",
     "retry-after",
     "www-authenticate",
@@ -31,25 +31,25 @@ TOLD = [
 
 
 @dataclass(frozen=True)
-class Side:
+class Target:
     http: httpx2.Client
     endpoint_id: str
 
-    def answer(self, asked: Request) -> Any:
-        path = asked.path.replace("{endpoint}", self.endpoint_id)
+    def answer(self, fuzzed: FuzzedRequest) -> Any:
+        path = fuzzed.path.replace("{endpoint}", self.endpoint_id)
         request = self.http.build_request(
-            asked.method, path, params=asked.query, headers=asked.headers, content=asked.content
+            fuzzed.method, path, params=fuzzed.query, headers=fuzzed.headers, content=fuzzed.content
         )
         response = self.http.send(request)
         assert response.headers["x-request-id"].startswith("req_")
         assert {"ratelimit", "ratelimit-policy"} <= set(response.headers)
-        told = {name: response.headers[name] for name in TOLD if name in response.headers}
+        headers = {name: response.headers[name] for name in COMPARED_HEADERS if name in response.headers}
         content = response.json() if response.content else None
-        return response.status_code, told, normal(content)
+        return response.status_code, headers, normalized(content)
 
 
 @pytest.fixture
-def sides(stack: Stack, fake: FakeGatepass) -> Generator[tuple[Side, Side]]:
+def targets(stack: Stack, fake: FakeGatepass) -> Generator[tuple[Target, Target]]:
     with ExitStack() as opened:
         service = httpx2.Client(base_url=stack.base_url, headers=_key(stack.key("sandbox")), timeout=30)
         faked = httpx2.Client(
@@ -57,30 +57,30 @@ def sides(stack: Stack, fake: FakeGatepass) -> Generator[tuple[Side, Side]]:
             headers=_key(fake.new_key()),
             transport=fake.transport(),
         )
-        sides: list[Side] = []
+        targets: list[Target] = []
         for http in (service, faked):
             opened.enter_context(http)
             made = http.post("/webhooks", json={"url": "https://example.com/hook", "types": ["event.cancelled"]})
             id = made.json()["data"]["id"]
             opened.callback(http.delete, f"/webhooks/{id}")
-            sides.append(Side(http, id))
-        yield sides[0], sides[1]
+            targets.append(Target(http, id))
+        yield targets[0], targets[1]
 
 
 def _key(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
 
-def test_the_fake_says_what_the_sandbox_says(sides: tuple[Side, Side]) -> None:
-    service, faked = sides
-    imagination = Imagination(SEED)
+def test_the_fake_says_what_the_sandbox_says(targets: tuple[Target, Target]) -> None:
+    service, faked = targets
+    fuzzer = RequestFuzzer(SEED)
     seen: set[str] = set()
     for _ in range(REQUESTS):
-        asked = imagination.request()
-        wanted = service.answer(asked)
-        assert faked.answer(asked) == wanted, asked
-        seen.add(wanted[2])
-    # Chance must have met much of what can be said.
+        fuzzed = fuzzer.request()
+        expected = service.answer(fuzzed)
+        assert faked.answer(fuzzed) == expected, fuzzed
+        seen.add(expected[2])
+    # The random requests must have caused many different answers.
     assert len(seen) > 80
 
 

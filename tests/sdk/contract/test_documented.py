@@ -1,4 +1,4 @@
-"""What the README shows of the fake runs as it is pasted."""
+"""The README's examples of the fake run as they are pasted."""
 
 import contextlib
 import io

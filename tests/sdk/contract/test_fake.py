@@ -1,4 +1,4 @@
-"""What only a fake can do: faults on demand, a record of what was asked, and the same in every run."""
+"""Features of the fake alone: faults on demand, a record of scans, and the same ids in every run."""
 
 import json
 from datetime import UTC, datetime
@@ -7,9 +7,9 @@ from uuid import UUID
 import httpx2
 import pytest
 
-from gatepass.api.errors import STATUS
-from gatepass.base.refusals import InvalidRequest
-from gatepass.domain.webhooks.destination import require_allowed
+from gatepass.api.responses import STATUS
+from gatepass.base.errors import InvalidRequest
+from gatepass.domain.webhooks.url_policy import require_allowed
 from gatepass_sdk import (
     SANDBOX_EVENT_ID,
     AlreadyUsed,
@@ -23,8 +23,8 @@ from gatepass_sdk import (
     ServerError,
 )
 from gatepass_sdk.testing import FakeGatepass
-from gatepass_sdk.testing._asked import REFUSALS
-from tests.sdk.contract.imagination import URLS
+from gatepass_sdk.testing._http import REFUSALS
+from tests.sdk.contract.request_fuzzer import URLS
 
 
 @pytest.fixture
@@ -174,10 +174,10 @@ def test_addresses_are_judged_as_by_the_service(allow_private: bool) -> None:
     more += ["https://224.0.0.1", "https://169.254.169.254/latest", "https://[::ffff:127.0.0.1]/", "https://a.corp"]
     for url in [*URLS, *more]:
         with FakeGatepass(allow_private=allow_private) as fake:
-            assert _said_by_fake(fake, url) == _said_by_service(url, allow_private), url
+            assert _error_of_fake(fake, url) == _error_of_service(url, allow_private), url
 
 
-def _said_by_fake(fake: FakeGatepass, url: str) -> str | None:
+def _error_of_fake(fake: FakeGatepass, url: str) -> str | None:
     try:
         fake.client().webhook_endpoints.create(url=url, types=["ticket.activated"])
     except BadRequest as error:
@@ -185,7 +185,7 @@ def _said_by_fake(fake: FakeGatepass, url: str) -> str | None:
     return None
 
 
-def _said_by_service(url: str, allow_private: bool) -> str | None:
+def _error_of_service(url: str, allow_private: bool) -> str | None:
     try:
         require_allowed(url, allow_private=allow_private)
     except InvalidRequest as error:

@@ -1,4 +1,4 @@
-"""Several calls after one another: what one does, the next one meets. A story is the same in every way."""
+"""Sequences of calls, in which a call depends on those before it. A sequence has the same results for every variant."""
 
 import json
 from collections.abc import Callable, Generator
@@ -10,21 +10,21 @@ import pytest
 
 from gatepass_sdk import SANDBOX_EVENT_ID, Gatepass
 from tests.receivers import Receiver, receiving
-from tests.sdk.contract.ways import Loop, Way, endpoint, eventually, seen
+from tests.sdk.contract.client_matrix import ClientVariant, LoopThread, endpoint, eventually, seen
 
-Told = Generator[Any]
-Story = Callable[[Gatepass, str], Told]
+Observations = Generator[Any]
+Sequence = Callable[[Gatepass, str], Observations]
 
 
 @pytest.fixture
-def receiver(loop: Loop) -> Generator[Receiver]:
-    """Where the service's worker really posts to."""
-    serving = receiving()
-    yield loop.run(serving.__aenter__())
-    loop.run(serving.__aexit__(None, None, None))
+def receiver(loop: LoopThread) -> Generator[Receiver]:
+    """The receiver that the service's worker posts to."""
+    server = receiving()
+    yield loop.run(server.__aenter__())
+    loop.run(server.__aexit__(None, None, None))
 
 
-def a_retry_gets_the_first_answer(client: Gatepass, _url: str) -> Told:
+def a_retry_gets_the_first_answer(client: Gatepass, _url: str) -> Observations:
     key = str(uuid4())
     for card in ("TEST_VIP", "TEST_VIP", "TEST_VALID"):
         yield seen(lambda card=card: client.scans.create(SANDBOX_EVENT_ID, card_number=card, idempotency_key=key))
@@ -37,13 +37,13 @@ def a_retry_gets_the_first_answer(client: Gatepass, _url: str) -> Told:
         )
 
 
-def a_refused_request_keeps_no_answer(client: Gatepass, _url: str) -> Told:
+def a_refused_request_keeps_no_answer(client: Gatepass, _url: str) -> Observations:
     key = str(uuid4())
     yield seen(lambda: client.scans.create(SANDBOX_EVENT_ID, token="x", idempotency_key=key))
     yield seen(lambda: client.scans.create(SANDBOX_EVENT_ID, card_number="TEST_VIP", idempotency_key=key))
 
 
-def an_endpoint_lives(client: Gatepass, url: str) -> Told:
+def an_endpoint_lives(client: Gatepass, url: str) -> Observations:
     hooks = client.webhook_endpoints
     made = hooks.create(url=url, types=["scan.denied", "ticket.activated", "scan.denied"], description="First")
     yield seen(lambda: made)
@@ -64,7 +64,7 @@ def an_endpoint_lives(client: Gatepass, url: str) -> Told:
     yield seen(lambda: hooks.delete(made.id))
 
 
-def a_secret_is_rotated(client: Gatepass, url: str) -> Told:
+def a_secret_is_rotated(client: Gatepass, url: str) -> Observations:
     with endpoint(client, url) as made:
         rotate = client.webhook_endpoints.rotate_secret
         yield seen(lambda: rotate(made.id, switch=True))
@@ -78,7 +78,7 @@ def a_secret_is_rotated(client: Gatepass, url: str) -> Told:
         yield seen(lambda: rotate(made.id))
 
 
-def a_message_is_delivered_and_sent_again(client: Gatepass, url: str) -> Told:
+def a_message_is_delivered_and_sent_again(client: Gatepass, url: str) -> Observations:
     hooks = client.webhook_endpoints
     with endpoint(client, url, "ticket.activated", "scan.denied") as made:
         for card in ("TEST_VALID", "TEST_USED", "TEST_VIP"):
@@ -97,7 +97,7 @@ def a_message_is_delivered_and_sent_again(client: Gatepass, url: str) -> Told:
         yield from _sent_again(client, made.id, detail.id)
 
 
-def _sent_again(client: Gatepass, endpoint_id: str, delivery_id: str) -> Told:
+def _sent_again(client: Gatepass, endpoint_id: str, delivery_id: str) -> Observations:
     hooks = client.webhook_endpoints
     yield seen(lambda: hooks.count_replay(endpoint_id))
     yield seen(lambda: hooks.count_replay(endpoint_id, types=["scan.denied"]))
@@ -110,7 +110,7 @@ def _sent_again(client: Gatepass, endpoint_id: str, delivery_id: str) -> Told:
     yield seen(lambda: sum(one.replay_id is not None for one in hooks.deliveries(endpoint_id)))
 
 
-def what_is_held_goes_out_later(client: Gatepass, url: str) -> Told:
+def what_is_held_goes_out_later(client: Gatepass, url: str) -> Observations:
     hooks = client.webhook_endpoints
     with endpoint(client, url) as made:
         hooks.update(made.id, status="paused")
@@ -124,7 +124,7 @@ def what_is_held_goes_out_later(client: Gatepass, url: str) -> Told:
         yield seen(lambda: len(list(hooks.deliveries(made.id, status="delivered"))))
 
 
-def the_feed_goes_on_where_it_was_left(client: Gatepass, _url: str) -> Told:
+def the_feed_goes_on_where_it_was_left(client: Gatepass, _url: str) -> Observations:
     (*_, last) = client.webhook_events.list().pages()
     mark = last.next_cursor
     yield seen(lambda: list(client.webhook_events.list(after=mark)))
@@ -140,7 +140,7 @@ def the_feed_goes_on_where_it_was_left(client: Gatepass, _url: str) -> Told:
     yield seen(lambda: client.webhook_events.list(after=second.next_cursor).first().data)
 
 
-def seventeen_endpoints_are_one_too_many(client: Gatepass, url: str) -> Told:
+def seventeen_endpoints_are_one_too_many(client: Gatepass, url: str) -> Observations:
     hooks = client.webhook_endpoints
     there = len(list(hooks.list()))
     made = [hooks.create(url=f"{url}/{n}", types=["ticket.activated"]) for n in range(16 - there)]
@@ -150,7 +150,7 @@ def seventeen_endpoints_are_one_too_many(client: Gatepass, url: str) -> Told:
         hooks.delete(one.id)
 
 
-STORIES: list[Story] = [
+SEQUENCES: list[Sequence] = [
     a_retry_gets_the_first_answer,
     a_refused_request_keeps_no_answer,
     an_endpoint_lives,
@@ -162,9 +162,11 @@ STORIES: list[Story] = [
 ]
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_the_story_is_the_same_in_every_way(ways: list[Way], receiver: Receiver, story: Story) -> None:
-    first, *others = [list(story(way.client(), receiver.url())) for way in ways]
+@pytest.mark.parametrize("sequence", SEQUENCES, ids=lambda sequence: sequence.__name__)
+def test_a_sequence_is_the_same_for_every_variant(
+    variants: list[ClientVariant], receiver: Receiver, sequence: Sequence
+) -> None:
+    first, *others = [list(sequence(variant.client(), receiver.url())) for variant in variants]
     assert first
-    for way, other in zip(ways[1:], others, strict=True):
-        assert other == first, way.name
+    for variant, other in zip(variants[1:], others, strict=True):
+        assert other == first, variant.name

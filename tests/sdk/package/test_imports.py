@@ -1,4 +1,4 @@
-"""The SDK stands alone: it knows nothing of the service, and needs nothing but httpx2."""
+"""The SDK imports nothing of the service, and no other package than httpx2."""
 
 import ast
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.page import ROOT
+from tests.markdown_page import ROOT
 
 PACKAGE = ROOT / "sdk" / "gatepass_sdk"
 # The command line may use its extra.

@@ -1,4 +1,4 @@
-"""What the SDK adds to a bare call: retries, deadlines, a key and a typed answer have their price."""
+"""The overhead of the SDK over a bare call: retries, deadlines, a key and a typed answer cost time."""
 
 import statistics
 import time
@@ -20,12 +20,14 @@ AT_MOST = 1.30
 SCAN: dict[str, Any] = {"card_number": "TEST_VALID", "gate": "North 2", "scanner_id": "scanner-7"}
 
 
-def test_a_scan_costs_little_more_than_a_bare_post(hall: Stack, capsys: pytest.CaptureFixture[str]) -> None:
-    with httpx2.Client() as http, Gatepass(hall.key("sandbox"), base_url=hall.base_url) as client:
+def test_a_scan_costs_little_more_than_a_bare_post(large_stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    with httpx2.Client() as http, Gatepass(large_stack.key("sandbox"), base_url=large_stack.base_url) as client:
 
         def bare() -> None:
             answer = http.post(
-                f"{hall.base_url}/scan", json={"event_id": SANDBOX_EVENT_ID, **SCAN}, headers=headers(hall)
+                f"{large_stack.base_url}/scan",
+                json={"event_id": SANDBOX_EVENT_ID, **SCAN},
+                headers=headers(large_stack),
             )
             assert answer.json()["data"]["tier"] == "standard"
 
@@ -39,17 +41,20 @@ def test_a_scan_costs_little_more_than_a_bare_post(hall: Stack, capsys: pytest.C
             return (time.perf_counter() - began) / CALLS * 1e6
 
         rounds = [(microseconds(bare), microseconds(scan)) for _ in range(ROUNDS + 1)]
-    judge("sync", rounds[1:], capsys)
+    check_ratio("sync", rounds[1:], capsys)
 
 
 async def test_an_awaited_scan_costs_little_more_than_a_bare_post(
-    hall: Stack, capsys: pytest.CaptureFixture[str]
+    large_stack: Stack, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with httpx2.AsyncClient() as http, AsyncGatepass(hall.key("sandbox"), base_url=hall.base_url) as client:
+    async with (
+        httpx2.AsyncClient() as http,
+        AsyncGatepass(large_stack.key("sandbox"), base_url=large_stack.base_url) as client,
+    ):
 
         async def bare() -> None:
             body = {"event_id": SANDBOX_EVENT_ID, **SCAN}
-            answer = await http.post(f"{hall.base_url}/scan", json=body, headers=headers(hall))
+            answer = await http.post(f"{large_stack.base_url}/scan", json=body, headers=headers(large_stack))
             assert answer.json()["data"]["tier"] == "standard"
 
         async def scan() -> None:
@@ -62,15 +67,15 @@ async def test_an_awaited_scan_costs_little_more_than_a_bare_post(
             return (time.perf_counter() - began) / CALLS * 1e6
 
         rounds = [(await microseconds(bare), await microseconds(scan)) for _ in range(ROUNDS + 1)]
-    judge("async", rounds[1:], capsys)
+    check_ratio("async", rounds[1:], capsys)
 
 
-def headers(hall: Stack) -> dict[str, str]:
-    return {"Authorization": f"Bearer {hall.key('sandbox')}", "Idempotency-Key": str(uuid4())}
+def headers(large_stack: Stack) -> dict[str, str]:
+    return {"Authorization": f"Bearer {large_stack.key('sandbox')}", "Idempotency-Key": str(uuid4())}
 
 
-def judge(kind: str, rounds: list[tuple[float, float]], capsys: pytest.CaptureFixture[str]) -> None:
-    """The first round was left out: it opens the connections."""
+def check_ratio(kind: str, rounds: list[tuple[float, float]], capsys: pytest.CaptureFixture[str]) -> None:
+    """Compare the medians. The first round was left out, because it opens the connections."""
     bare, scan = (statistics.median(one) for one in zip(*rounds, strict=True))
     ratio = statistics.median(scan / bare for bare, scan in rounds)
     with capsys.disabled():

@@ -8,11 +8,11 @@ from itertools import pairwise
 import pytest
 
 from gatepass_sdk import errors, webhooks
-from tests.page import Block, Page
+from tests.markdown_page import Block, Page
 from tests.postgres import free_port
 from tests.sdk.installed import Installed
 from tests.sdk.stack import Stack
-from tests.worker.docs_receiver import WITHIN, wait_until_listening
+from tests.worker.documented_receiver import WITHIN, wait_until_listening
 
 PAGE = Page.of("sdk/README.md")
 SECRET = "whsec_dGhlIHNlY3JldCBvZiB0aGlzIHRlc3Q="
@@ -30,8 +30,8 @@ ACTIVATION = {
 }
 
 
-def told() -> list[tuple[Block, str | None]]:
-    """Every block of Python, with what it prints if the block after it says so."""
+def examples() -> list[tuple[Block, str | None]]:
+    """Every block of Python, with its output if the next block shows it."""
     blocks = [*PAGE.blocks(), Block("", "", "")]
     return [
         (block, after.text if after.language == "text" else None)
@@ -47,16 +47,16 @@ def has_a_test_of_its_own(block: Block) -> bool:
 
 @pytest.mark.parametrize(
     ("block", "printed"),
-    [pytest.param(*each, id=each[0].heading) for each in told() if not has_a_test_of_its_own(each[0])],
+    [pytest.param(*each, id=each[0].heading) for each in examples() if not has_a_test_of_its_own(each[0])],
 )
 def test_a_block_runs_as_pasted(installed: Installed, stack: Stack, block: Block, printed: str | None) -> None:
     env = {"GATEPASS_API_KEY": stack.key("sandbox"), "GATEPASS_BASE_URL": stack.base_url}
-    said = installed.run("-c", block.text, env=env)
-    assert printed is None or said == printed
+    output = installed.run("-c", block.text, env=env)
+    assert printed is None or output == printed
 
 
 def test_the_receiver_takes_our_messages_and_no_others(installed: Installed) -> None:
-    (block,) = [block for block, _ in told() if "serve_forever" in block.text]
+    (block,) = [block for block, _ in examples() if "serve_forever" in block.text]
     port = free_port()
     with installed.started("-c", block.text, env={"WEBHOOK_SECRET": SECRET, "PORT": str(port)}) as process:
         wait_until_listening(port)

@@ -46,7 +46,7 @@ def public(thing: object) -> dict[str, Any]:
 
 
 def signature(call: Any) -> str:
-    """Parameters and result, in the words of the synchronous client."""
+    """Parameters and result, with the names of the synchronous client."""
     found = str(inspect.signature(call, eval_str=False))
     for word, other in (("AsyncIterator", "Iterator"), ("_async", "_sync"), ("Async", "")):
         found = found.replace(word, other)

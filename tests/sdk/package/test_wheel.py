@@ -1,4 +1,4 @@
-"""The wheel: what is in it, what comes with it, and how fast it is imported."""
+"""The wheel: its contents, its dependencies, and its import time."""
 
 import json
 import tarfile
@@ -9,7 +9,7 @@ import pytest
 import gatepass_sdk
 from tests.sdk.installed import Installed
 
-# Of httpx2 itself; nothing else may come with the SDK.
+# httpx2 and its own dependencies. The SDK may bring no other package.
 DEPENDENCIES = {"anyio", "certifi", "h11", "httpcore2", "httpx2", "idna", "sniffio", "truststore", "typing_extensions"}
 MILLISECONDS = 150
 
@@ -53,7 +53,7 @@ print(json.dumps({
 
 
 def test_all_that_is_exported_is_named(installed: Installed) -> None:
-    """And the other way round; modules of the package aside."""
+    """And all that is named is exported. Modules of the package are left out."""
     exported = json.loads(installed.run("-c", EXPORTED))
     assert exported == sorted(gatepass_sdk.__all__)
 
@@ -83,6 +83,6 @@ CLIENT = "from gatepass_sdk import Gatepass; Gatepass('svc_test_x', base_url='ht
 
 
 def least_milliseconds(installed: Installed, code: str) -> float:
-    """The quickest of seven fresh processes: what others do on the machine can only add to it."""
+    """The shortest of seven fresh processes: other work on the machine can only add to it."""
     timed = f"import time\nbegan = time.perf_counter()\n{code}\nprint((time.perf_counter() - began) * 1000)"
     return min(float(installed.run("-c", timed)) for _ in range(7))

@@ -97,11 +97,11 @@ def webhooks(client: Gatepass) -> None:
     assert_type(endpoints.replays(made.id), Pages[Replay])
     endpoints.delete(made.id)
     assert_type(client.webhook_events.list(after="cursor"), Pages[WebhookEvent])
-    assert_type(told(client.webhooks.unwrap(b"{}", {"x-svc-signature": "…"}, "whsec_…")), str)
+    assert_type(described(client.webhooks.unwrap(b"{}", {"x-svc-signature": "…"}, "whsec_…")), str)
 
 
-def told(event: WebhookEvent) -> str:
-    """Every kind of message, and the checkers know that there is no other."""
+def described(event: WebhookEvent) -> str:
+    """Every kind of message: the checkers know that there is no other."""
     match event:
         case TicketActivated():
             assert_type(event.data.activated_at, datetime)

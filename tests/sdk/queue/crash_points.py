@@ -1,7 +1,7 @@
-"""Processes that die while they work on a queue, at a point of their own or at any moment.
+"""Processes that kill themselves while they work on a queue, at a failpoint.
 
-The product knows nothing of this. Fuses hang on hooks that httpx2 and sqlite3 have for everyone. What has burned down
-sends itself SIGKILL, so nothing of its own runs after that: no `finally`, no rollback, no goodbye.
+The SDK has no code for this: the failpoints use public hooks of httpx2 and sqlite3. At the end of its countdown the
+process sends itself SIGKILL, so nothing runs after that: no `finally`, no rollback.
 """
 
 import os
@@ -9,13 +9,14 @@ import signal
 import sqlite3
 import threading
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from multiprocessing.connection import Connection
 from typing import Any
 
 import httpx2
 
-from gatepass_sdk import Gatepass, ScanQueue, Verdict
+from gatepass_sdk import Gatepass, ScanQueue, Verdict, resend_scans
 
 
 class Failpoint(StrEnum):
@@ -28,12 +29,12 @@ class Failpoint(StrEnum):
 
 
 @dataclass
-class Fuse:
+class Countdown:
     at: Failpoint
     left: int
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def pass_by(self, point: Failpoint) -> None:
+    def hit(self, point: Failpoint) -> None:
         if point is self.at:
             with self._lock:
                 self.left -= 1
@@ -42,60 +43,78 @@ class Fuse:
 
 
 @dataclass
-class Watched:
-    """Requests on their way are counted where the count survives this process, and the first one is announced."""
+class RequestWatcher:
+    """Counts the requests in flight in shared memory, which survives the process, and announces the first one."""
 
-    fuse: Fuse
-    on_the_way: Any
-    begun: Connection
+    countdown: Countdown
+    in_flight: Any
+    started: Connection
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _announced: bool = False
 
-    def departs(self, request: httpx2.Request) -> None:
+    def request_sent(self, request: httpx2.Request) -> None:
         request.extensions["trace"] = self._traced
         with self._lock:
-            self.on_the_way.value += 1
+            self.in_flight.value += 1
             if not self._announced:
                 self._announced = True
-                self.begun.send(True)
+                self.started.send(True)
 
-    def arrives(self, _answer: httpx2.Response) -> None:
-        self.fuse.pass_by(Failpoint.ANSWERED)
+    def response_received(self, _answer: httpx2.Response) -> None:
+        self.countdown.hit(Failpoint.ANSWERED)
         with self._lock:
-            self.on_the_way.value -= 1
+            self.in_flight.value -= 1
 
     def _traced(self, event: str, _info: object) -> None:
         if event == "http11.send_request_body.complete":
-            self.fuse.pass_by(Failpoint.SENT)
+            self.countdown.hit(Failpoint.SENT)
 
-    def runs(self, statement: str) -> None:
+    def statement_run(self, statement: str) -> None:
         if statement == "COMMIT":
-            self.fuse.pass_by(Failpoint.COMMITTING)
+            self.countdown.hit(Failpoint.COMMITTING)
 
 
-def drain(path: str, base_url: str, key: str, fuse: tuple[Failpoint, int], on_the_way: Any, begun: Connection) -> None:
-    """Drain the queue, and write each verdict into the table `told`, which takes one twice if it is told twice."""
-    watched = Watched(Fuse(*fuse), on_the_way, begun)
+def drain(
+    path: str, base_url: str, key: str, countdown: tuple[Failpoint, int], in_flight: Any, started: Connection
+) -> None:
+    """Drain the queue, and write each verdict into the table `reported`, which would show one that came twice."""
+    watcher = RequestWatcher(Countdown(*countdown), in_flight, started)
 
-    def tell(verdict: Verdict, db: sqlite3.Connection) -> None:
-        db.execute(TELL, (verdict.id, verdict.card, verdict.status, verdict.replayed))
-        watched.fuse.pass_by(Failpoint.REPORTING)
+    def report(verdict: Verdict, db: sqlite3.Connection) -> None:
+        db.execute(REPORT, (verdict.id, verdict.card, verdict.status, verdict.replayed))
+        watcher.countdown.hit(Failpoint.REPORTING)
 
-    hooks = {"request": [watched.departs], "response": [watched.arrives]}
-    # Nothing is encrypted here, and reading all certificates takes longer than many a life.
+    hooks = {"request": [watcher.request_sent], "response": [watcher.response_received]}
+    # Nothing is encrypted here, and loading all certificates takes longer than many of these processes live.
     with httpx2.Client(event_hooks=hooks, verify=False) as http, ScanQueue(path) as queue:
-        queue._database._db.set_trace_callback(watched.runs)
-        result = queue.drain(Gatepass(key, base_url=base_url, http_client=http), tell)
-        if fuse[0] is Failpoint.NOWHERE:
+        queue._database._db.set_trace_callback(watcher.statement_run)
+        result = queue.drain(Gatepass(key, base_url=base_url, http_client=http), report)
+        if countdown[0] is Failpoint.NOWHERE:
             assert (result.waiting, result.stopped_by) == (0, None)
 
 
+def resend(
+    paths: list[str],
+    since: datetime,
+    server: tuple[str, str],
+    countdown: tuple[Failpoint, int],
+    in_flight: Any,
+    started: Connection,
+) -> None:
+    """Send the activations of these queues again, to a server with this base URL and this key."""
+    watcher = RequestWatcher(Countdown(*countdown), in_flight, started)
+    hooks = {"request": [watcher.request_sent], "response": [watcher.response_received]}
+    base_url, key = server
+    with httpx2.Client(event_hooks=hooks, verify=False) as http:
+        resend_scans(paths, Gatepass(key, base_url=base_url, http_client=http), since=since)
+
+
 def add(path: str, number: int, added: Connection) -> None:
-    """Add scans for ever, and say so of each."""
+    """Add scans without end, and send the id of each."""
     with ScanQueue(path) as queue:
         while True:
             number += 1
             added.send((queue.add("an event", card_number=f"card {number}", gate="North"), number))
 
 
-TELL = "INSERT INTO told (id, card, status, replayed) VALUES (?, ?, ?, ?)"
+REPORT = "INSERT INTO reported (id, card, status, replayed) VALUES (?, ?, ?, ?)"

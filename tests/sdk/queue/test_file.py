@@ -1,4 +1,4 @@
-"""The file of a `ScanQueue`: whose it is, what stays in it, and what is said when it cannot be used."""
+"""The file of a `ScanQueue`: its mode, its contents, and the errors if it cannot be used."""
 
 import sqlite3
 import stat
@@ -83,36 +83,36 @@ def test_a_verdict_that_was_in_hand_comes_again(queue: ScanQueue, sandbox: Gatep
     assert list(queue.verdicts()) == []
 
 
-def write_down(verdict: Verdict, db: sqlite3.Connection) -> None:
-    db.execute("CREATE TABLE IF NOT EXISTS told (id INTEGER)")
-    db.execute("INSERT INTO told VALUES (?)", (verdict.id,))
+def record(verdict: Verdict, db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE IF NOT EXISTS recorded (id INTEGER)")
+    db.execute("INSERT INTO recorded VALUES (?)", (verdict.id,))
 
 
-def told(path: Path) -> list[int]:
+def recorded(path: Path) -> list[int]:
     with sqlite3.connect(path) as db:
-        found = [id for (id,) in db.execute("SELECT id FROM told ORDER BY rowid")]
+        found = [id for (id,) in db.execute("SELECT id FROM recorded ORDER BY rowid")]
     db.close()
     return found
 
 
 def test_what_is_written_beside_a_verdict_is_written_once(path: Path, queue: ScanQueue, sandbox: Gatepass) -> None:
     ids = add_some(queue, 5)
-    spoilt = ids[2]
+    failing_id = ids[2]
 
-    def stumble(verdict: Verdict, db: sqlite3.Connection) -> None:
-        write_down(verdict, db)
-        if verdict.id == spoilt:
+    def fail_at_one(verdict: Verdict, db: sqlite3.Connection) -> None:
+        record(verdict, db)
+        if verdict.id == failing_id:
             raise ZeroDivisionError
 
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
-            queue.drain(sandbox, stumble, workers=1)
-        assert told(path) == ids[:2]
-    assert queue.drain(sandbox, write_down).waiting == 0
-    assert told(path) == ids
+            queue.drain(sandbox, fail_at_one, workers=1)
+        assert recorded(path) == ids[:2]
+    assert queue.drain(sandbox, record).waiting == 0
+    assert recorded(path) == ids
 
 
-def test_an_application_that_commits_too_early_is_told(queue: ScanQueue, sandbox: Gatepass) -> None:
+def test_an_application_that_commits_too_early_gets_an_error(queue: ScanQueue, sandbox: Gatepass) -> None:
     add_some(queue, 1)
     with pytest.raises(QueueError, match="must not commit"):
         queue.drain(sandbox, lambda _verdict, db: db.commit())
@@ -165,20 +165,20 @@ def test_many_may_make_the_file_at_once(path: Path) -> None:
     assert sorted(made) == list(range(1, 9))
 
 
-def test_a_full_disk_is_said_and_loses_nothing(queue: ScanQueue, sandbox: Gatepass) -> None:
+def test_a_full_disk_is_reported_and_loses_nothing(queue: ScanQueue, sandbox: Gatepass) -> None:
     ids = add_some(queue, 3)
-    with queue._database.reading() as db:
+    with queue._database.connection() as db:
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
     with pytest.raises(QueueError, match="the disk is full"):
         ids += add_some(queue, 1000)
-    with queue._database.reading() as db:
+    with queue._database.connection() as db:
         db.execute("PRAGMA max_page_count = 1000000").fetchall()
     assert queue.waiting >= 3
     assert queue.drain(sandbox).waiting == 0
 
 
-def test_a_damaged_file_is_said(path: Path) -> None:
+def test_a_damaged_file_is_reported(path: Path) -> None:
     with ScanQueue(path) as queue:
         add_some(queue, 200)
     raw = bytearray(path.read_bytes())
@@ -210,7 +210,7 @@ def test_a_file_of_a_newer_version_is_not_touched(path: Path) -> None:
         ScanQueue(path)
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(QueueError, match="No such file"):
         ScanQueue(tmp_path / "nowhere" / "scans.db")
 

@@ -1,4 +1,4 @@
-"""`ScanQueue` against the real service, over lines that are good, gone, or lose what was said."""
+"""`ScanQueue` against the real service, over networks that work, are down, or lose answers."""
 
 import asyncio
 import threading
@@ -25,31 +25,31 @@ from gatepass_sdk import (
     ServerError,
     Verdict,
 )
-from tests import make
+from tests import factory
 from tests.postgres import free_port
 from tests.sdk.stack import Stack
 
 
-class Line(httpx2.BaseTransport):
-    """The network. `spoil` may lose an answer or put another in its place; it sees what was sent and what came back."""
+class TamperingTransport(httpx2.BaseTransport):
+    """The network. `tamper` gets the request and its answer, and may lose the answer or replace it."""
 
-    def __init__(self, spoil: Callable[[httpx2.Request, httpx2.Response], httpx2.Response | None]) -> None:
+    def __init__(self, tamper: Callable[[httpx2.Request, httpx2.Response], httpx2.Response | None]) -> None:
         self._real = httpx2.HTTPTransport()
-        self._spoil = spoil
+        self._tamper = tamper
         self._lock = threading.Lock()
-        self._on_it = 0
+        self._in_flight = 0
         self.most_at_once = 0
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         with self._lock:
-            self._on_it += 1
-            self.most_at_once = max(self._on_it, self.most_at_once)
+            self._in_flight += 1
+            self.most_at_once = max(self._in_flight, self.most_at_once)
         real = self._real.handle_request(request)
         real.read()
         real.close()
-        answer = self._spoil(request, real)
+        answer = self._tamper(request, real)
         with self._lock:
-            self._on_it -= 1
+            self._in_flight -= 1
         if answer is None:
             raise httpx2.ReadError("The line was cut.", request=request)
         return answer
@@ -71,8 +71,8 @@ def client(stack: Stack) -> Generator[Gatepass]:
 
 
 @contextmanager
-def over(stack: Stack, line: Line) -> Generator[Gatepass]:
-    with httpx2.Client(transport=line) as http:
+def client_over(stack: Stack, transport: TamperingTransport) -> Generator[Gatepass]:
+    with httpx2.Client(transport=transport) as http:
         yield Gatepass(stack.key("live"), base_url=stack.base_url, max_retries=0, http_client=http)
 
 
@@ -115,7 +115,7 @@ def test_scans_of_one_card_go_in_order_whatever_was_shown(stack: Stack, queue: S
 
 
 def test_cards_go_side_by_side(stack: Stack, queue: ScanQueue) -> None:
-    """Answers are held back until eight are there: with fewer at once this would never end."""
+    """Answers are held back until there are eight: with fewer at once the test would never end."""
     together = threading.Barrier(8, timeout=30)
 
     def hold(_request: httpx2.Request, answer: httpx2.Response) -> httpx2.Response:
@@ -124,26 +124,26 @@ def test_cards_go_side_by_side(stack: Stack, queue: ScanQueue) -> None:
 
     for card in [stack.unused() for _ in range(16)]:
         queue.add(stack.event_id, token=card["token"])
-    with over(stack, Line(hold)) as client:
+    with client_over(stack, TamperingTransport(hold)) as client:
         assert queue.drain(client, workers=8).settled == 16
 
 
 def test_one_card_shown_often_is_sent_one_by_one(stack: Stack, queue: ScanQueue) -> None:
-    card, line = stack.unused(), Line(lambda _request, answer: answer)
+    card, transport = stack.unused(), TamperingTransport(lambda _request, answer: answer)
     for _ in range(6):
         queue.add(stack.event_id, token=card["token"])
         queue.add(stack.event_id, card_number=card["card_number"])
-    with over(stack, line) as client:
+    with client_over(stack, transport) as client:
         verdicts = drained(queue, client)
     assert [one.status for one in verdicts] == [200] + [409] * 11
-    assert line.most_at_once == 1
+    assert transport.most_at_once == 1
 
 
 def test_without_a_network_scans_stay(stack: Stack, queue: ScanQueue, client: Gatepass) -> None:
     card = stack.unused()
     queue.add(stack.event_id, token=card["token"])
-    with Gatepass(stack.key("live"), base_url=f"http://127.0.0.1:{free_port()}", scan_deadline=0.3) as nowhere:
-        result = queue.drain(nowhere)
+    with Gatepass(stack.key("live"), base_url=f"http://127.0.0.1:{free_port()}", scan_deadline=0.3) as offline:
+        result = queue.drain(offline)
     assert isinstance(result.stopped_by, APIConnectionError)
     assert (result.settled, result.waiting, queue.unreported) == (0, 1, 0)
     (verdict,) = drained(queue, client)
@@ -184,8 +184,8 @@ def test_a_lost_answer_is_asked_for_again_and_is_a_replay(stack: Stack, queue: S
     used, fresh = stack.demo["cards"]["activated"], stack.unused()
     queue.add(stack.event_id, token=fresh["token"])
     queue.add(stack.event_id, card_number=used["card_number"])
-    with over(stack, Line(lambda _request, _answer: None)) as deaf:
-        assert queue.drain(deaf).settled == 0
+    with client_over(stack, TamperingTransport(lambda _request, _answer: None)) as losing:
+        assert queue.drain(losing).settled == 0
     activated, refused = drained(queue, client)
     assert activated.ticket is not None
     assert (activated.replayed, refused.replayed, refused.code) == (True, True, "already_activated")
@@ -202,8 +202,8 @@ def test_one_scan_without_an_answer_does_not_stop_the_others(stack: Stack, queue
             return answer
         return httpx2.Response(500, json={"error": "A fault of ours.", "code": "internal_error"})
 
-    with over(stack, Line(faulty)) as ailing:
-        result = queue.drain(ailing)
+    with client_over(stack, TamperingTransport(faulty)) as failing:
+        result = queue.drain(failing)
     assert (result.settled, result.waiting, result.stopped_by) == (29, 2, None)
     assert {one.card for one in queue.verdicts()} == {card["card_number"] for card in cards[1:]}
     first, second = drained(queue, client)
@@ -211,28 +211,28 @@ def test_one_scan_without_an_answer_does_not_stop_the_others(stack: Stack, queue
 
 
 def test_a_service_that_answers_nobody_is_left_alone(stack: Stack, queue: ScanQueue) -> None:
-    asked: list[str] = []
+    keys: list[str] = []
 
     def down(request: httpx2.Request, answer: httpx2.Response) -> httpx2.Response:
-        asked.append(request.headers["Idempotency-Key"])
+        keys.append(request.headers["Idempotency-Key"])
         return httpx2.Response(503, json={"error": "Too much to do.", "code": "overloaded"})
 
     for _ in range(40):
         queue.add(stack.event_id, token=stack.unused()["token"])
-    with over(stack, Line(down)) as client:
+    with client_over(stack, TamperingTransport(down)) as client:
         result = queue.drain(client, workers=2)
     assert isinstance(result.stopped_by, ServerError)
     assert (result.settled, result.waiting) == (0, 40)
-    assert len(asked) < 15
+    assert len(keys) < 15
 
 
 async def test_the_rate_of_a_key_is_waited_for(stack: Stack, queue: ScanQueue) -> None:
-    """This key takes 20 at once, and then 10 a second."""
+    """This key allows 20 calls at once, and then 10 per second."""
     for _ in range(15):
         queue.add(SANDBOX_EVENT_ID, card_number="TEST_VALID")
         queue.add(SANDBOX_EVENT_ID, token="SVC1.TEST_USED.0.0")
     db = Database(stack.database_url)
-    key = await (await make.house(db)).key(mode=Mode.SANDBOX, rate=10)
+    key = await (await factory.tenant(db)).key(mode=Mode.SANDBOX, rate=10)
     await db.close()
     statuses: list[int] = []
     with httpx2.Client(event_hooks={"response": [lambda answer: statuses.append(answer.status_code)]}) as http:

@@ -1,22 +1,32 @@
-"""Signing in and out: by password, code, recovery code and passkey; and what a stranger learns, which is nothing."""
+"""Signing in and out: by password, code, recovery code, passkey and one-time link; sessions; choosing an organization.
+
+No response says which e-mail addresses are known.
+"""
+
+import secrets
+from datetime import timedelta
 
 import httpx2
 import pytest
 
 from gatepass.base.ids import new_id
 from gatepass.domain import staff
-from gatepass.studio import cookies
-from gatepass.studio.lobby import HOME, own_page
-from gatepass.studio.reception import Reception
-from tests import make
-from tests.studio.desk import Desk, browser
+from gatepass.domain.staff import Role, sign_in_links
+from gatepass.domain.staff.sessions import token_digest
+from gatepass.studio.middleware import Middleware
+from gatepass.studio.web import cookies
+from gatepass.studio.web.auth import HOME, own_page
+from tests import factory
+from tests.studio.browser_session import BrowserSession, browser
 from tests.studio.people import GOOD, asked, somebody, typed, with_passkey
 
 WRONG = "The e-mail address or the password is not right."
 
 
-async def test_a_password_signs_in_and_goes_on_to_the_page(house: make.House, stranger: httpx2.AsyncClient) -> None:
-    grace = await somebody(house)
+async def test_a_password_signs_in_and_goes_on_to_the_page(
+    tenant: factory.Tenant, stranger: httpx2.AsyncClient
+) -> None:
+    grace = await somebody(tenant)
     page = await stranger.get("/studio/sign-in", params={"next": "/studio/live/team?after=x"})
     assert 'value="/studio/live/team?after=x"' in page.text
     answer = await typed(stranger, grace.person.email.upper(), next="/studio/live/team?after=x")
@@ -26,8 +36,8 @@ async def test_a_password_signs_in_and_goes_on_to_the_page(house: make.House, st
     assert again.headers["location"] == "/studio/live/home", "who is signed in need not"
 
 
-async def test_no_answer_says_who_exists(house: make.House, studio: Reception) -> None:
-    grace = await somebody(house)
+async def test_no_answer_says_who_exists(tenant: factory.Tenant, studio: Middleware) -> None:
+    grace = await somebody(tenant)
     pages: list[tuple[int, str]] = []
     for email in (grace.person.email, f"{new_id()}@example.org"):
         async with browser(studio) as client:
@@ -52,9 +62,9 @@ async def test_what_is_missing_is_said_beside_its_field(stranger: httpx2.AsyncCl
     assert 'class="wrong"' in answer.text
 
 
-async def test_too_many_tries_wait_and_a_passkey_does_not(house: make.House, stranger: httpx2.AsyncClient) -> None:
-    grace = await somebody(house)
-    device = await with_passkey(house, grace.person)
+async def test_too_many_tries_wait_and_a_passkey_does_not(tenant: factory.Tenant, stranger: httpx2.AsyncClient) -> None:
+    grace = await somebody(tenant)
+    device = await with_passkey(tenant, grace.person)
     statuses = [(await typed(stranger, grace.person.email, "a wrong password")).status_code for _ in range(5)]
     assert statuses == [422] * 5
     refused = await typed(stranger, grace.person.email)
@@ -66,8 +76,8 @@ async def test_too_many_tries_wait_and_a_passkey_does_not(house: make.House, str
     assert answer.status_code == 303
 
 
-async def test_with_codes_on_a_password_is_not_enough(house: make.House, stranger: httpx2.AsyncClient) -> None:
-    grace = await somebody(house, codes=True)
+async def test_with_codes_on_a_password_is_not_enough(tenant: factory.Tenant, stranger: httpx2.AsyncClient) -> None:
+    grace = await somebody(tenant, codes=True)
     page = await typed(stranger, grace.person.email, next="/studio/live/team")
     assert (page.status_code, cookies.SESSION in stranger.cookies) == (200, False)
     fields = {"asked": asked(page.text), "next": "/studio/live/team"}
@@ -78,8 +88,8 @@ async def test_with_codes_on_a_password_is_not_enough(house: make.House, strange
     assert (await stranger.get("/studio/live/home")).status_code == 200
 
 
-async def test_the_question_for_a_code_is_answered_once(house: make.House, studio: Reception) -> None:
-    grace = await somebody(house, codes=True)
+async def test_the_question_for_a_code_is_answered_once(tenant: factory.Tenant, studio: Middleware) -> None:
+    grace = await somebody(tenant, codes=True)
     async with browser(studio) as client, browser(studio) as thief:
         question = asked((await typed(client, grace.person.email)).text)
         done = await client.post("/studio/sign-in/code", data={"asked": question, "code": grace.recovery[0]})
@@ -92,8 +102,8 @@ async def test_the_question_for_a_code_is_answered_once(house: make.House, studi
         assert replayed.status_code == 422, "a recovery code works once"
 
 
-async def test_codes_cannot_be_guessed_at(house: make.House, stranger: httpx2.AsyncClient) -> None:
-    grace = await somebody(house, codes=True)
+async def test_codes_cannot_be_guessed_at(tenant: factory.Tenant, stranger: httpx2.AsyncClient) -> None:
+    grace = await somebody(tenant, codes=True)
     fields = {"asked": asked((await typed(stranger, grace.person.email)).text), "code": "000000"}
     statuses = [(await stranger.post("/studio/sign-in/code", data=fields)).status_code for _ in range(7)]
     assert statuses == [422] * 5 + [429] * 2
@@ -108,9 +118,9 @@ async def test_a_question_that_nobody_asked(stranger: httpx2.AsyncClient, questi
     assert "That took too long." in (await stranger.get(answer.headers["location"])).text
 
 
-async def test_a_passkey_signs_in_without_a_code(house: make.House, stranger: httpx2.AsyncClient) -> None:
-    grace = await somebody(house, codes=True)
-    device = await with_passkey(house, grace.person)
+async def test_a_passkey_signs_in_without_a_code(tenant: factory.Tenant, stranger: httpx2.AsyncClient) -> None:
+    grace = await somebody(tenant, codes=True)
+    device = await with_passkey(tenant, grace.person)
     options = await stranger.post("/studio/sign-in/passkey/options")
     answer = device.get(options.text)
     done = await stranger.post("/studio/sign-in/passkey", data={"answer": answer, "next": "/studio/account"})
@@ -121,41 +131,43 @@ async def test_a_passkey_signs_in_without_a_code(house: make.House, stranger: ht
     assert "not recognized" in replayed.text
 
 
-async def test_an_old_hash_is_made_anew(house: make.House, stranger: httpx2.AsyncClient) -> None:
+async def test_an_old_hash_is_made_anew(tenant: factory.Tenant, stranger: httpx2.AsyncClient) -> None:
     from argon2 import PasswordHasher
 
     from gatepass.domain.staff import password
 
-    grace = await somebody(house)
-    async with house.db.transaction() as tx:
+    grace = await somebody(tenant)
+    async with tenant.db.transaction() as tx:
         old = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash(GOOD)
-        await password.keep(tx, grace.person.id, old, at=make.now())
+        await password.keep(tx, grace.person.id, old, at=factory.now())
     assert (await typed(stranger, grace.person.email)).status_code == 303
-    async with house.db.reading() as tx:
+    async with tenant.db.autocommit() as tx:
         kept = await password.known_of(tx, grace.person.id)
     assert kept is not None
     assert "m=47104,t=2,p=1" in (kept.hash or "")
 
 
-async def test_every_sign_in_is_a_new_session_and_ends_the_one_before(house: make.House, desk: Desk) -> None:
-    before = desk.client.cookies[cookies.SESSION]
-    grace = await somebody(house)
-    await typed(desk.client, grace.person.email)
-    after = desk.client.cookies[cookies.SESSION]
+async def test_every_sign_in_is_a_new_session_and_ends_the_one_before(
+    tenant: factory.Tenant, user: BrowserSession
+) -> None:
+    before = user.client.cookies[cookies.SESSION]
+    grace = await somebody(tenant)
+    await typed(user.client, grace.person.email)
+    after = user.client.cookies[cookies.SESSION]
     assert after != before
-    async with house.db.reading() as tx:
-        assert await staff.find(tx, before, at=make.now()) is None
+    async with tenant.db.autocommit() as tx:
+        assert await staff.find(tx, before, at=factory.now()) is None
 
 
-async def test_signing_out_ends_the_session(desk: Desk) -> None:
-    token = desk.client.cookies[cookies.SESSION]
-    answer = await desk.send("/studio/sign-out")
+async def test_signing_out_ends_the_session(user: BrowserSession) -> None:
+    token = user.client.cookies[cookies.SESSION]
+    answer = await user.send("/studio/sign-out")
     assert answer.headers["location"] == "/studio/sign-in"
-    assert cookies.SESSION not in desk.client.cookies
-    assert "You are signed out." in await desk.see("/studio/sign-in")
-    async with desk.house.db.reading() as tx:
-        assert await staff.find(tx, token, at=make.now()) is None
-    assert (await desk.client.post("/studio/sign-out")).status_code == 303, "twice is no harm"
+    assert cookies.SESSION not in user.client.cookies
+    assert "You are signed out." in await user.see("/studio/sign-in")
+    async with user.tenant.db.autocommit() as tx:
+        assert await staff.find(tx, token, at=factory.now()) is None
+    assert (await user.client.post("/studio/sign-out")).status_code == 303, "twice is no harm"
 
 
 @pytest.mark.parametrize(
@@ -175,3 +187,76 @@ def test_our_own_pages_with_their_filters() -> None:
 
 async def test_a_huge_form_is_refused(stranger: httpx2.AsyncClient) -> None:
     assert (await typed(stranger, "a@b.c", "x" * 100_000)).status_code == 413
+
+
+async def test_who_is_not_signed_in_goes_to_sign_in_and_back(stranger: httpx2.AsyncClient) -> None:
+    answer = await stranger.get("/studio/live/home")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/studio/sign-in?next=/studio/live/home"
+
+
+async def test_a_link_signs_in_once(studio: Middleware, user: BrowserSession, stranger: httpx2.AsyncClient) -> None:
+    async with user.tenant.db.transaction() as tx:
+        token = await staff.make_link(tx, user.person.id, cell="a", at=factory.now())
+    assert (await stranger.get(f"/studio/link/{token}")).status_code == 200, "looking does not use it up"
+    answer = await stranger.post(f"/studio/link/{token}")
+    assert answer.status_code == 303
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(cookies.SESSION + "=")
+    assert "Secure" in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert (await stranger.get("/studio/live/home")).status_code == 200
+    async with browser(studio) as other:
+        assert (await other.post(f"/studio/link/{token}")).status_code == 404
+
+
+async def test_a_link_from_before_letters_signs_in(user: BrowserSession, stranger: httpx2.AsyncClient) -> None:
+    old = secrets.token_urlsafe(32)
+    async with user.tenant.db.transaction() as tx:
+        await tx.run(sign_in_links.MAKE, token_digest(old), user.person.id, factory.now() + timedelta(minutes=1))
+    assert (await stranger.post(f"/studio/link/{old}")).status_code == 303
+
+
+async def test_a_link_is_too_old_after_a_quarter_of_an_hour(user: BrowserSession, stranger: httpx2.AsyncClient) -> None:
+    async with user.tenant.db.transaction() as tx:
+        token = await staff.make_link(tx, user.person.id, cell="a", at=factory.now() - timedelta(minutes=16))
+    assert (await stranger.post(f"/studio/link/{token}")).status_code == 404
+
+
+async def test_a_session_ends_when_it_is_idle_old_or_ended(user: BrowserSession) -> None:
+    token = user.client.cookies[cookies.SESSION]
+    async with user.tenant.db.transaction() as tx:
+        session = await staff.find(tx, token, at=factory.now())
+        assert session is not None
+        assert await staff.find(tx, token, at=factory.now() + timedelta(hours=25)) is None
+        assert await staff.find(tx, token, at=factory.now() + timedelta(days=15)) is None
+        await staff.end(tx, session.id, at=factory.now())
+        assert await staff.find(tx, token, at=factory.now()) is None
+
+
+async def test_one_goes_to_another_organization_only_if_one_works_there(
+    studio: Middleware, user: BrowserSession
+) -> None:
+    other = await factory.tenant(user.tenant.db)
+    page = "/studio/organizations"
+    answer = await user.client.post(page, data={"organization_id": str(other.id)})
+    assert answer.status_code == 404
+    async with user.tenant.db.transaction() as tx:
+        await staff.join(tx, other.id, user.person.id, Role.VIEWER, by=factory.BY, at=factory.now())
+    answer = await user.client.post(page, data={"organization_id": str(other.id)})
+    assert answer.status_code == 303
+    async with user.tenant.db.autocommit() as tx:
+        session = await staff.find(tx, user.client.cookies[cookies.SESSION], at=factory.now())
+    assert session is not None
+    assert (session.organization_id, session.role) == (other.id, Role.VIEWER)
+
+
+async def test_who_belongs_nowhere_is_told_so(studio: Middleware, user: BrowserSession) -> None:
+    async with user.tenant.db.transaction() as tx:
+        person = await staff.enrol(tx, f"alone-{user.person.id}@example.org", "Alone", at=factory.now())
+        token = await staff.begin(tx, person.id, at=factory.now(), address=None, browser="")
+    async with browser(studio) as client:
+        client.cookies.set(cookies.SESSION, token)
+        assert (await client.get("/studio/live/home")).headers["location"] == "/studio/organizations"
+        assert "belong to no organization" in (await client.get("/studio/organizations")).text

@@ -1,113 +1,113 @@
-"""Settings in the studio: the organization, its signing keys, and people who want to be forgotten."""
+"""Settings in the studio: the organization, its signing keys, and erasing holders."""
 
 import re
 from base64 import urlsafe_b64decode
 
 import pytest
 
-from gatepass.domain import cards, changes, organizations
+from gatepass.domain import audit_log, cards, organizations
 from gatepass.domain.staff import Role
-from gatepass.studio.reception import Reception
-from tests import make
-from tests.make import House
-from tests.studio.desk import Desk, sit_down
+from gatepass.studio.middleware import Middleware
+from tests import factory
+from tests.factory import Tenant
+from tests.studio.browser_session import BrowserSession, sign_in
 
 
-async def test_the_organization_is_changed_and_noted(desk: Desk) -> None:
-    await desk.send("settings/organization", name="North Hall", card_prefix="hall")
-    async with desk.house.db.reading() as tx:
-        found = await organizations.find(tx, desk.house.id)
-        noted = await changes.of_subject(tx, desk.house.id, desk.house.id)
+async def test_the_organization_is_changed_and_noted(user: BrowserSession) -> None:
+    await user.send("settings/organization", name="North Hall", card_prefix="hall")
+    async with user.tenant.db.autocommit() as tx:
+        found = await organizations.find(tx, user.tenant.id)
+        noted = await audit_log.of_subject(tx, user.tenant.id, user.tenant.id)
     assert found is not None
     assert (found.name, found.card_prefix) == ("North Hall", "HALL")
     assert {change.action for change in noted} == {"renamed", "card prefix chosen"}
-    assert 'value="HALL"' in await desk.see("settings")
+    assert 'value="HALL"' in await user.see("settings")
 
 
 @pytest.mark.parametrize("prefix", ["A", "TOOLONG", "A1", "É É", "", "A B", "ßß"])
-async def test_a_bad_prefix_is_said_beside_its_field(desk: Desk, prefix: str) -> None:
-    page = (await desk.send("settings/organization", status=422, name="Kept", card_prefix=prefix)).text
+async def test_a_bad_prefix_is_said_beside_its_field(user: BrowserSession, prefix: str) -> None:
+    page = (await user.send("settings/organization", status=422, name="Kept", card_prefix=prefix)).text
     assert 'id="e-card_prefix"' in page
     assert 'value="Kept"' in page
 
 
-async def test_signing_keys_are_rotated_and_retired(desk: Desk) -> None:
-    page = await desk.see("settings")
+async def test_signing_keys_are_rotated_and_retired(user: BrowserSession) -> None:
+    page = await user.see("settings")
     assert "retire" not in page.lower().replace("retired", ""), "the last one stays"
-    assert "1 key" in await desk.see("settings/signing-keys/new") or "The key of before goes on" in await desk.see(
+    assert "1 key" in await user.see("settings/signing-keys/new") or "The key of before goes on" in await user.see(
         "settings/signing-keys/new"
     )
-    page = await desk.follow(await desk.send("settings/signing-keys"))
+    page = await user.follow(await user.send("settings/signing-keys"))
     halves = set(re.findall(r"[A-Za-z0-9_-]{43}(?=<)", page))
     assert {len(urlsafe_b64decode(half + "=")) for half in halves} == {32}
-    async with desk.house.db.reading() as tx:
-        newer, older = await cards.signing_keys_of(tx, desk.house.id)
-    question = await desk.see(f"settings/signing-keys/{older.id}/retire")
+    async with user.tenant.db.autocommit() as tx:
+        newer, older = await cards.signing_keys_of(tx, user.tenant.id)
+    question = await user.see(f"settings/signing-keys/{older.id}/retire")
     assert "This key signs at present" not in question
-    assert "This key signs at present" in await desk.see(f"settings/signing-keys/{newer.id}/retire")
-    refused = await desk.send(f"settings/signing-keys/{older.id}/retire", status=422, reason=" ")
+    assert "This key signs at present" in await user.see(f"settings/signing-keys/{newer.id}/retire")
+    refused = await user.send(f"settings/signing-keys/{older.id}/retire", status=422, reason=" ")
     assert 'id="e-reason"' in refused.text
-    await desk.send(f"settings/signing-keys/{older.id}/retire", reason="leaked")
-    assert "last signing key" in await desk.see(f"settings/signing-keys/{newer.id}/retire")
+    await user.send(f"settings/signing-keys/{older.id}/retire", reason="leaked")
+    assert "last signing key" in await user.see(f"settings/signing-keys/{newer.id}/retire")
     assert (
-        "last signing key" in (await desk.send(f"settings/signing-keys/{newer.id}/retire", status=409, reason="x")).text
+        "last signing key" in (await user.send(f"settings/signing-keys/{newer.id}/retire", status=409, reason="x")).text
     )
-    await desk.see(f"settings/signing-keys/{older.id}/retire", status=404)
+    await user.see(f"settings/signing-keys/{older.id}/retire", status=404)
 
 
-async def test_what_is_kept_and_what_is_granted_is_said(desk: Desk) -> None:
-    page = await desk.see("settings")
-    assert "Audit of changes" in page
+async def test_what_is_kept_and_what_is_granted_is_said(user: BrowserSession) -> None:
+    page = await user.see("settings")
+    assert "<td>Audit log</td>" in page
     assert "2,555" in page
     assert "Each sandbox key" in page
 
 
-async def held(house: House, name: str, email: str) -> cards.Card:
-    async with house.db.transaction() as tx:
-        return await cards.issue(tx, house.id, by=make.BY, at=make.now(), holder_name=name, holder_email=email)
+async def held(tenant: Tenant, name: str, email: str) -> cards.Card:
+    async with tenant.db.transaction() as tx:
+        return await cards.issue(tx, tenant.id, by=factory.BY, at=factory.now(), holder_name=name, holder_email=email)
 
 
-async def names(house: House, email: str) -> list[str]:
-    async with house.db.reading() as tx:
-        return [holder.name for holder in await cards.holders_found(tx, house.id, email)]
+async def names(tenant: Tenant, email: str) -> list[str]:
+    async with tenant.db.autocommit() as tx:
+        return [holder.name for holder in await cards.find_holders(tx, tenant.id, email)]
 
 
-async def test_a_holder_is_found_and_erased(desk: Desk) -> None:
-    card = await held(desk.house, "Grace Hopper", "grace@example.org")
-    await held(desk.house, "Alan Turing", "alan@example.org")
-    page = (await desk.send("settings/erasure/found", status=200, asked="GRACE@example.org")).text
+async def test_a_holder_is_found_and_erased(user: BrowserSession) -> None:
+    card = await held(user.tenant, "Grace Hopper", "grace@example.org")
+    await held(user.tenant, "Alan Turing", "alan@example.org")
+    page = (await user.send("settings/erasure/found", status=200, asked="GRACE@example.org")).text
     assert "Grace Hopper" in page
     assert card.number in page
-    page = await desk.follow(await desk.send("settings/erasure", asked="grace@example.org", seen="1"))
+    page = await user.follow(await user.send("settings/erasure", asked="grace@example.org", seen="1"))
     assert "is erased" in page
-    assert await names(desk.house, "grace@example.org") == []
-    assert await names(desk.house, "alan@example.org") == ["Alan Turing"]
-    page = (await desk.send("settings/erasure/found", status=200, asked=card.number)).text
+    assert await names(user.tenant, "grace@example.org") == []
+    assert await names(user.tenant, "alan@example.org") == ["Alan Turing"]
+    page = (await user.send("settings/erasure/found", status=200, asked=card.number)).text
     assert "Nobody is kept under this" in page
-    audit = await desk.see("audit")
+    audit = await user.see("audit")
     assert "holder erased" in audit
     assert "grace" not in audit.lower()
 
 
-async def test_who_was_not_seen_is_not_erased(desk: Desk) -> None:
-    await held(desk.house, "Grace", "grace@example.org")
-    await held(desk.house, "Grace the second", "grace@example.org")
-    page = (await desk.send("settings/erasure", status=422, asked="grace@example.org", seen="1")).text
+async def test_who_was_not_seen_is_not_erased(user: BrowserSession) -> None:
+    await held(user.tenant, "Grace", "grace@example.org")
+    await held(user.tenant, "Grace the second", "grace@example.org")
+    page = (await user.send("settings/erasure", status=422, asked="grace@example.org", seen="1")).text
     assert "Look again" in page
-    assert len(await names(desk.house, "grace@example.org")) == 2
+    assert len(await names(user.tenant, "grace@example.org")) == 2
     for bad in ({"asked": "", "seen": "1"}, {"asked": "x@example.org", "seen": "0"}, {"asked": "x", "seen": "many"}):
-        await desk.send("settings/erasure", status=422, **bad)
+        await user.send("settings/erasure", status=422, **bad)
 
 
-async def test_another_organizations_holder_is_not_erased(desk: Desk) -> None:
-    other = await make.house(desk.house.db)
+async def test_another_organizations_holder_is_not_erased(user: BrowserSession) -> None:
+    other = await factory.tenant(user.tenant.db)
     await held(other, "Grace", "grace@example.org")
-    await desk.send("settings/erasure", status=422, asked="grace@example.org", seen="1")
+    await user.send("settings/erasure", status=422, asked="grace@example.org", seen="1")
     assert await names(other, "grace@example.org") == ["Grace"]
 
 
-async def test_a_developer_looks_and_changes_nothing(studio: Reception, house: House) -> None:
-    async with await sit_down(studio, house, Role.DEVELOPER) as desk:
-        page = await desk.see("settings")
+async def test_a_developer_looks_and_changes_nothing(studio: Middleware, tenant: Tenant) -> None:
+    async with await sign_in(studio, tenant, Role.DEVELOPER) as user:
+        page = await user.see("settings")
         assert "Save" not in page
         assert "Erase a holder" not in page

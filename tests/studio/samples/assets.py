@@ -1,12 +1,12 @@
-"""What the shell's own routes need to be walked."""
+"""Ids and forms for the routes of static files."""
 
-from tests import make
+from tests import factory
 
 
-async def ids(house: make.House) -> dict[str, str]:
+async def ids(tenant: factory.Tenant) -> dict[str, str]:
     return {"name": "studio.css"}
 
 
 FORMS = {}
-UNNOTED = set[str]()
+UNAUDITED = set[str]()
 DOWNLOADS = set[str]()

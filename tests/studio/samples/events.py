@@ -1,28 +1,28 @@
-"""What the routes of events need to be walked."""
+"""Ids and forms for the routes of events."""
 
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from gatepass.domain import events
-from tests import make
-from tests.studio.walk import XSS
+from tests import factory
+from tests.studio.routes import XSS
 
 
-async def ids(house: make.House) -> dict[str, str]:
-    """A published event with a category that nobody bought, and a draft that can be published."""
-    at = make.now()
+async def ids(tenant: factory.Tenant) -> dict[str, str]:
+    """A published event with a category without sales, and a draft that can be published."""
+    at = factory.now()
     start = at + timedelta(days=3)
-    async with house.db.transaction() as tx:
+    async with tenant.db.transaction() as tx:
         draft_id = await events.create(
-            tx, house.id, XSS, start, start + timedelta(hours=2), by=make.BY, at=at, description=XSS, venue=XSS,
+            tx, tenant.id, XSS, start, start + timedelta(hours=2), by=factory.BY, at=at, description=XSS, venue=XSS,
             city=XSS, country="BE", time_zone="Europe/Brussels",
         )  # fmt: skip
-        await events.add_category(tx, house.id, draft_id, XSS, Decimal(5), "EUR", 10, by=make.BY, at=at)
+        await events.add_category(tx, tenant.id, draft_id, XSS, Decimal(5), "EUR", 10, by=factory.BY, at=at)
         offer_id = await events.add_category(
-            tx, house.id, house.event_id, XSS, Decimal(5), "EUR", 10, by=make.BY, at=at
+            tx, tenant.id, tenant.event_id, XSS, Decimal(5), "EUR", 10, by=factory.BY, at=at
         )
-    return {"event_id": str(house.event_id), "draft_id": str(draft_id), "offer_id": str(offer_id)}
+    return {"event_id": str(tenant.event_id), "draft_id": str(draft_id), "offer_id": str(offer_id)}
 
 
 DETAILS: dict[str, Any] = {
@@ -51,6 +51,6 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /studio/{mode}/events/{event_id}/cancel": {"reason": XSS},
     "POST /studio/{mode}/events/{event_id}/end": {},
 }
-UNNOTED = set[str]()
-# Pieces of a page, which are no pages.
+UNAUDITED = set[str]()
+# Parts of pages, for htmx.
 PARTS = {"GET /studio/{mode}/events/clock"}

@@ -1,14 +1,14 @@
-"""What the home page's routes need to be walked."""
+"""Ids and forms for the routes of the home page."""
 
-from tests import make
+from tests import factory
 
 
-async def ids(house: make.House) -> dict[str, str]:
+async def ids(tenant: factory.Tenant) -> dict[str, str]:
     return {}
 
 
 FORMS = {"POST /studio/{mode}/home/try": dict[str, str]()}
-# The key that it makes for itself is noted as the studio's own.
-UNNOTED = {"POST /studio/{mode}/home/try"}
-# Pieces of pages, for htmx.
+# The audit entry of its trial key names the studio as the actor, not the person.
+UNAUDITED = {"POST /studio/{mode}/home/try"}
+# Parts of pages, for htmx.
 PARTS = {"GET /studio/{mode}/home/try/webhook"}

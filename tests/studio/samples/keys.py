@@ -1,24 +1,26 @@
-"""What the routes of keys, the request log, the audit and the settings need to be walked."""
+"""Ids and forms for the routes of keys, the request log, the audit log and the settings."""
 
 from datetime import timedelta
 
 from gatepass.base.ids import new_id, request_text
-from gatepass.domain import audit, cards, keys
+from gatepass.domain import cards, keys, request_log
 from gatepass.domain.keys import Mode, Scope
-from tests import make
-from tests.studio.walk import XSS
+from tests import factory
+from tests.studio.routes import XSS
 
 EMAIL = "grace@example.org"
 
 
-async def ids(house: make.House) -> dict[str, str]:
-    at, call_id = make.now(), new_id()
-    async with house.db.transaction() as tx:
-        key = await keys.issue(tx, house.id, XSS, Mode.LIVE, [Scope.ADMIN], cell="a", by=make.BY, at=at)
-        row = audit.Call(house.id, at, call_id, "live", key.id, "POST", "/scan", 409, "already_activated", None, 900)
-        await audit.write(tx, [row])
-        older = await cards.rotate(tx, house.id, make.VAULT, by=make.BY, at=at - timedelta(days=1))
-        await cards.issue(tx, house.id, by=make.BY, at=at, holder_name=XSS, holder_email=EMAIL)
+async def ids(tenant: factory.Tenant) -> dict[str, str]:
+    at, call_id = factory.now(), new_id()
+    async with tenant.db.transaction() as tx:
+        key = await keys.issue(tx, tenant.id, XSS, Mode.LIVE, [Scope.ADMIN], cell="a", by=factory.BY, at=at)
+        row = request_log.CallRecord(
+            tenant.id, at, call_id, "live", key.id, "POST", "/scan", 409, "already_activated", None, 900
+        )
+        await request_log.write(tx, [row])
+        older = await cards.rotate(tx, tenant.id, factory.VAULT, by=factory.BY, at=at - timedelta(days=1))
+        await cards.issue(tx, tenant.id, by=factory.BY, at=at, holder_name=XSS, holder_email=EMAIL)
     return {"key_id": str(key.id), "request_id": request_text(call_id), "signing_key_id": str(older)}
 
 
@@ -33,7 +35,7 @@ FORMS = {
     "POST /studio/{mode}/settings/erasure/found": {"asked": EMAIL},
     "POST /studio/{mode}/settings/erasure": {"asked": EMAIL, "seen": "1"},
 }
-UNNOTED = {"POST /studio/{mode}/settings/erasure/found"}
+UNAUDITED = {"POST /studio/{mode}/settings/erasure/found"}
 DOWNLOADS = {"GET /studio/{mode}/audit/export.csv"}
-# A piece of a page, for htmx.
+# A part of a page, for htmx.
 PARTS = {"GET /studio/{mode}/keys/preview"}

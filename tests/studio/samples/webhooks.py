@@ -1,41 +1,43 @@
-"""What the pages on webhooks need to be walked."""
+"""Ids and forms for the routes of webhooks."""
 
 from uuid import UUID
 
 from gatepass.domain import webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import MessageType
-from gatepass.domain.webhooks.selection import SPAN
-from tests import make
-from tests.studio.walk import XSS
+from gatepass.domain.webhooks.replay_requests import SPAN
+from tests import factory
+from tests.studio.routes import XSS
 
 URL = "https://example.com/hook"
 CLOSED = "https://127.0.0.1:1/"
 
 
-async def ids(house: make.House) -> dict[str, str]:
-    """An endpoint whose secret is being rotated, a delivery that was given up, and a replay that runs."""
-    async with house.db.transaction() as tx:
+async def ids(tenant: factory.Tenant) -> dict[str, str]:
+    """An endpoint with a rotation of its secret under way, a failed delivery, and a running replay."""
+    async with tenant.db.transaction() as tx:
         endpoint, _ = await webhooks.create_endpoint(
-            tx, house.id, Mode.LIVE, make.VAULT, url=URL, types=[MessageType.TICKET_ACTIVATED], description=XSS,
-            allow_private=True, by=make.BY, at=make.now(),
+            tx, tenant.id, Mode.LIVE, factory.VAULT, url=URL, types=[MessageType.TICKET_ACTIVATED], description=XSS,
+            allow_private=True, by=factory.BY, at=factory.now(),
         )  # fmt: skip
-        await webhooks.rotate_secret(tx, house.id, Mode.LIVE, endpoint.id, make.VAULT, by=make.BY, at=make.now())
-    await house.tell()
-    delivery_id = await give_up(house, endpoint.id)
-    async with house.db.transaction() as tx:
+        await webhooks.rotate_secret(
+            tx, tenant.id, Mode.LIVE, endpoint.id, factory.VAULT, by=factory.BY, at=factory.now()
+        )
+    await tenant.tell()
+    delivery_id = await give_up(tenant, endpoint.id)
+    async with tenant.db.transaction() as tx:
         replay = await webhooks.begin_replay(
-            tx, house.id, Mode.LIVE, endpoint.id, webhooks.select(at=make.now()), by=make.BY, at=make.now()
+            tx, tenant.id, Mode.LIVE, endpoint.id, webhooks.select(at=factory.now()), by=factory.BY, at=factory.now()
         )
     return {"endpoint_id": str(endpoint.id), "delivery_id": str(delivery_id), "replay_id": str(replay.id)}
 
 
-async def give_up(house: make.House, endpoint_id: UUID) -> UUID:
-    """As if a worker had tried and failed, with an answer that means no good."""
-    async with house.db.transaction() as tx:
-        id: UUID = await tx.value(GIVEN_UP, house.id, endpoint_id)
+async def give_up(tenant: factory.Tenant, endpoint_id: UUID) -> UUID:
+    """As if a worker had tried twice and failed, with a malicious response."""
+    async with tenant.db.transaction() as tx:
+        id: UUID = await tx.value(GIVEN_UP, tenant.id, endpoint_id)
         for n, status, error in ((1, 500, None), (2, None, "timeout")):
-            await tx.run(ATTEMPT, house.id, id, n, make.now(), status, error, XSS)
+            await tx.run(ATTEMPT, tenant.id, id, n, factory.now(), status, error, XSS)
     return id
 
 
@@ -73,6 +75,6 @@ FORMS = {
 }
 for form in FORMS.values():
     if form.get("since") == "":
-        form["since"] = (make.now() - SPAN).strftime("%Y-%m-%dT%H:%M")
+        form["since"] = (factory.now() - SPAN).strftime("%Y-%m-%dT%H:%M")
 
-UNNOTED = {f"{HERE}/preflight", f"{HERE}/playground", f"{HERE}/{{endpoint_id}}/replays/count"}
+UNAUDITED = {f"{HERE}/preflight", f"{HERE}/playground", f"{HERE}/{{endpoint_id}}/replays/count"}

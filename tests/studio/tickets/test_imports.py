@@ -1,4 +1,4 @@
-"""Imports over HTTP: streamed in, named, checked, applied, undone; bounded, and one form makes one import."""
+"""Imports over HTTP: uploaded, mapped, checked, applied, undone; limited in size, and one form makes one import."""
 
 import asyncio
 import csv
@@ -15,64 +15,64 @@ from gatepass.domain import imports
 from gatepass.domain.events import EventStatus
 from gatepass.domain.imports import ImportState
 from gatepass.domain.staff import Role
-from gatepass.studio import upload
-from gatepass.studio.reception import Reception
-from tests import make
-from tests.studio.desk import Desk, sit_down
-from tests.studio.samples_tickets import advanced, imported
+from gatepass.studio.middleware import Middleware
+from gatepass.studio.web import upload
+from tests import factory
+from tests.studio.browser_session import BrowserSession, sign_in
+from tests.studio.samples.tickets import advanced, imported
 
 FILE = "Name;E-mail;Category\nAnn;ann@example.org;General\n=cmd|' /C calc'!A0;bob@example.org;Nowhere\n"
 
 
-async def send(desk: Desk, data: str | bytes, *, key: UUID | None = None, name: str = "guests.csv") -> UUID:
+async def send(user: BrowserSession, data: str | bytes, *, key: UUID | None = None, name: str = "guests.csv") -> UUID:
     files = {"file": (name, data.encode() if isinstance(data, str) else data, "text/csv")}
-    answer = await desk.send(f"events/{desk.house.event_id}/imports", files=files, upload_key=str(key or new_id()))
+    answer = await user.send(f"events/{user.tenant.event_id}/imports", files=files, upload_key=str(key or new_id()))
     return UUID(answer.headers["location"].rpartition("/")[2])
 
 
-def place(desk: Desk, import_id: UUID, rest: str = "") -> str:
-    return f"events/{desk.house.event_id}/imports/{import_id}{rest}"
+def place(user: BrowserSession, import_id: UUID, rest: str = "") -> str:
+    return f"events/{user.tenant.event_id}/imports/{import_id}{rest}"
 
 
-async def work(desk: Desk, import_id: UUID, until: ImportState) -> None:
-    async with desk.house.db.transaction() as tx:
-        await advanced(tx, desk.house, import_id, until)
+async def work(user: BrowserSession, import_id: UUID, until: ImportState) -> None:
+    async with user.tenant.db.transaction() as tx:
+        await advanced(tx, user.tenant, import_id, until)
 
 
-async def checked(desk: Desk, data: str = FILE) -> UUID:
-    import_id = await send(desk, data)
+async def checked(user: BrowserSession, data: str = FILE) -> UUID:
+    import_id = await send(user, data)
     columns: dict[str, Any] = {"column-0": "name", "column-1": "email", "column-2": "category"}
-    await desk.send(place(desk, import_id, "/columns"), **columns)
-    await work(desk, import_id, ImportState.CHECKED)
+    await user.send(place(user, import_id, "/columns"), **columns)
+    await work(user, import_id, ImportState.CHECKED)
     return import_id
 
 
-async def test_from_a_file_to_tickets_and_back(desk: Desk) -> None:
-    import_id = await send(desk, FILE)
-    page = await desk.see(place(desk, import_id))
+async def test_from_a_file_to_tickets_and_back(user: BrowserSession) -> None:
+    import_id = await send(user, FILE)
+    page = await user.see(place(user, import_id))
     assert "We guessed from their names" in page
     assert "ann@example.org" in page
     assert page.count(" selected") == 4
-    import_id = await checked(desk)
-    page = await desk.see(place(desk, import_id))
+    import_id = await checked(user)
+    page = await user.see(place(user, import_id))
     assert "Import 1 ticket<" in page
     assert "The event has no category or tier of this name." in page
     for _ in range(2):  # a second click does nothing more
-        await desk.send(place(desk, import_id, "/apply"))
-    assert "data-progress" in await desk.see(place(desk, import_id))
-    await work(desk, import_id, ImportState.DONE)
-    assert "See the tickets" in await desk.see(place(desk, import_id))
-    assert "ann@example.org" in await desk.see(f"events/{desk.house.event_id}/tickets")
-    await desk.send(place(desk, import_id, "/undo"), status=422)
-    await desk.send(place(desk, import_id, "/undo"), reason="wrong file")
-    await work(desk, import_id, ImportState.UNDONE)
-    assert "Tickets removed again" in await desk.see(place(desk, import_id))
-    assert "No tickets yet" in await desk.see(f"events/{desk.house.event_id}/tickets")
+        await user.send(place(user, import_id, "/apply"))
+    assert "data-progress" in await user.see(place(user, import_id))
+    await work(user, import_id, ImportState.DONE)
+    assert "See the tickets" in await user.see(place(user, import_id))
+    assert "ann@example.org" in await user.see(f"events/{user.tenant.event_id}/tickets")
+    await user.send(place(user, import_id, "/undo"), status=422)
+    await user.send(place(user, import_id, "/undo"), reason="wrong file")
+    await work(user, import_id, ImportState.UNDONE)
+    assert "Tickets removed again" in await user.see(place(user, import_id))
+    assert "No tickets yet" in await user.see(f"events/{user.tenant.event_id}/tickets")
 
 
-async def test_failed_rows_can_be_opened_in_a_spreadsheet(desk: Desk) -> None:
-    import_id = await checked(desk)
-    answer = await desk.client.get(desk.url(place(desk, import_id, "/faulty")))
+async def test_failed_rows_can_be_opened_in_a_spreadsheet(user: BrowserSession) -> None:
+    import_id = await checked(user)
+    answer = await user.client.get(user.url(place(user, import_id, "/faulty")))
     assert answer.headers["content-disposition"] == 'attachment; filename="failed-guests.csv"'
     rows = list(csv.reader(io.StringIO(answer.text.removeprefix("\ufeff"))))
     assert rows[0] == ["Name", "E-mail", "Category", "reason"]
@@ -80,78 +80,80 @@ async def test_failed_rows_can_be_opened_in_a_spreadsheet(desk: Desk) -> None:
     assert rows[1][3] == "The event has no category or tier of this name."
 
 
-async def test_columns_that_make_no_sense_are_told_beside_them_and_kept(desk: Desk) -> None:
-    import_id = await send(desk, FILE)
+async def test_columns_that_make_no_sense_are_told_beside_them_and_kept(user: BrowserSession) -> None:
+    import_id = await send(user, FILE)
     columns: dict[str, Any] = {"column-0": "name", "column-1": "name", "column-2": ""}
-    answer = await desk.send(place(desk, import_id, "/columns"), status=422, **columns)
+    answer = await user.send(place(user, import_id, "/columns"), status=422, **columns)
     assert "Two columns cannot hold the same." in answer.text
     assert len(re.findall(r'value="name" selected', answer.text)) == 2
-    answer = await desk.send(place(desk, import_id, "/columns"), status=422, **{"column-0": "name"})
+    answer = await user.send(place(user, import_id, "/columns"), status=422, **{"column-0": "name"})
     assert "Choose the column that names the category" in answer.text
-    await desk.send(place(desk, import_id, "/columns"), status=422, **{"column-0": "no such field"})
+    await user.send(place(user, import_id, "/columns"), status=422, **{"column-0": "no such field"})
 
 
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [(b"", "empty"), (b"\xff\xfe", "not UTF-8"), (b"name\n", "nothing below"), (b'a\n"x\n', "never closed")],
 )
-async def test_a_file_that_is_refused_says_why(desk: Desk, data: bytes, sentence: str) -> None:
+async def test_a_file_that_is_refused_says_why(user: BrowserSession, data: bytes, sentence: str) -> None:
     files = {"file": ("guests.csv", data, "text/csv")}
-    answer = await desk.send(f"events/{desk.house.event_id}/imports", files=files, status=422, upload_key=str(new_id()))
+    answer = await user.send(
+        f"events/{user.tenant.event_id}/imports", files=files, status=422, upload_key=str(new_id())
+    )
     assert sentence in answer.text
     assert 'id="e-file"' in answer.text
 
 
-async def test_no_file_and_nothing_pasted(desk: Desk) -> None:
-    rest = f"events/{desk.house.event_id}/imports"
+async def test_no_file_and_nothing_pasted(user: BrowserSession) -> None:
+    rest = f"events/{user.tenant.event_id}/imports"
     for files in (None, {"file": ("", b"", "text/csv")}):
-        answer = await desk.send(rest, files=files, status=422, upload_key=str(new_id()), pasted=" ")
+        answer = await user.send(rest, files=files, status=422, upload_key=str(new_id()), pasted=" ")
         assert "Choose a file, or paste rows." in answer.text
 
 
-async def test_pasted_rows_are_a_file_too(desk: Desk) -> None:
-    answer = await desk.send(f"events/{desk.house.event_id}/imports", pasted="Name\tOrder\nAnn\t1\n")
-    assert "Order" in await desk.follow(answer)
+async def test_pasted_rows_are_a_file_too(user: BrowserSession) -> None:
+    answer = await user.send(f"events/{user.tenant.event_id}/imports", pasted="Name\tOrder\nAnn\t1\n")
+    assert "Order" in await user.follow(answer)
 
 
-async def test_a_form_that_is_sent_twice_makes_one_import(desk: Desk) -> None:
+async def test_a_form_that_is_sent_twice_makes_one_import(user: BrowserSession) -> None:
     key = new_id()
-    first, second = await asyncio.gather(send(desk, FILE, key=key), send(desk, FILE, key=key))
+    first, second = await asyncio.gather(send(user, FILE, key=key), send(user, FILE, key=key))
     assert first == second
-    async with desk.house.db.reading() as tx:
-        assert (await imports.find(tx, desk.house.id, first)).row_count == 2
+    async with user.tenant.db.autocommit() as tx:
+        assert (await imports.find(tx, user.tenant.id, first)).row_count == 2
 
 
-async def test_a_file_is_bounded(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gatepass.studio.receiving.LARGEST_FILE", 1000)
+async def test_a_file_is_bounded(user: BrowserSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatepass.studio.tickets.import_upload.LARGEST_FILE", 1000)
     monkeypatch.setattr(upload, "LARGEST_FIELDS", 1000)
     files = {"file": ("guests.csv", b"name\n" + b"x\n" * 2000, "text/csv")}
-    await desk.send(f"events/{desk.house.event_id}/imports", files=files, status=413, upload_key=str(new_id()))
+    await user.send(f"events/{user.tenant.event_id}/imports", files=files, status=413, upload_key=str(new_id()))
 
 
-async def test_a_body_that_is_no_form(desk: Desk) -> None:
+async def test_a_body_that_is_no_form(user: BrowserSession) -> None:
     headers = {"content-type": "multipart/form-data; boundary=x"}
     for body in (
         b"nonsense",
         b"--x\r\n",
         b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nname',
     ):
-        answer = await desk.client.post(
-            desk.url(f"events/{desk.house.event_id}/imports"), content=body, headers=headers
+        answer = await user.client.post(
+            user.url(f"events/{user.tenant.event_id}/imports"), content=body, headers=headers
         )
         assert answer.status_code == 422
 
 
-async def test_progress_is_told_as_it_moves_and_ends(desk: Desk) -> None:
-    import_id = await imported(desk.house, ImportState.MAPPING)
-    async with desk.house.db.transaction() as tx:
-        job = await imports.find(tx, desk.house.id, import_id)
+async def test_progress_is_told_as_it_moves_and_ends(user: BrowserSession) -> None:
+    import_id = await imported(user.tenant, ImportState.MAPPING)
+    async with user.tenant.db.transaction() as tx:
+        job = await imports.find(tx, user.tenant.id, import_id)
         await imports.name_columns(
-            tx, desk.house.id, job, ["name", ""], desk.house.category_id, by=make.BY, at=make.now()
+            tx, user.tenant.id, job, ["name", ""], user.tenant.category_id, by=factory.BY, at=factory.now()
         )
-    told = asyncio.create_task(desk.client.get(desk.url(place(desk, import_id, "/progress"))))
+    told = asyncio.create_task(user.client.get(user.url(place(user, import_id, "/progress"))))
     await asyncio.sleep(0)
-    await work(desk, import_id, ImportState.CHECKED)
+    await work(user, import_id, ImportState.CHECKED)
     answer = await told
     assert answer.headers["content-type"].startswith("text/event-stream")
     facts = [json.loads(line.removeprefix("data: ")) for line in answer.text.split("\n\n") if line]
@@ -159,13 +161,13 @@ async def test_progress_is_told_as_it_moves_and_ends(desk: Desk) -> None:
     assert not facts[-1]["under_way"]
 
 
-async def test_who_may_not_import_is_told_so(desk: Desk, studio: Reception) -> None:
-    async with await sit_down(studio, desk.house, Role.GATE_LEAD) as lead:
-        assert "may not import tickets" in await lead.see(f"events/{desk.house.event_id}/imports", status=403)
-        assert "Import CSV" not in await lead.see(f"events/{desk.house.event_id}/tickets")
+async def test_who_may_not_import_is_told_so(user: BrowserSession, studio: Middleware) -> None:
+    async with await sign_in(studio, user.tenant, Role.GATE_LEAD) as lead:
+        assert "may not import tickets" in await lead.see(f"events/{user.tenant.event_id}/imports", status=403)
+        assert "Import CSV" not in await lead.see(f"events/{user.tenant.event_id}/tickets")
 
 
-async def test_an_event_that_is_over_takes_no_file(desk: Desk) -> None:
-    await desk.house.move_event(desk.house.event_id, EventStatus.ENDED)
-    assert "takes no more tickets" in await desk.see(f"events/{desk.house.event_id}/imports")
-    await desk.send(f"events/{desk.house.event_id}/imports", pasted="name\nAnn", status=409)
+async def test_an_event_that_is_over_takes_no_file(user: BrowserSession) -> None:
+    await user.tenant.move_event(user.tenant.event_id, EventStatus.ENDED)
+    assert "takes no more tickets" in await user.see(f"events/{user.tenant.event_id}/imports")
+    await user.send(f"events/{user.tenant.event_id}/imports", pasted="name\nAnn", status=409)

@@ -1,22 +1,22 @@
-"""Whatever can go wrong with a delivery is explained, and the small picture of a day adds up."""
+"""Every failure of a delivery is explained, and the bars of the sparkline add up."""
 
 from datetime import timedelta
 
 import pytest
 
 from gatepass.domain.webhooks import SUBSCRIBABLE, PausedReason
-from gatepass.domain.webhooks.attempt import AttemptError
 from gatepass.domain.webhooks.health import Hour
-from gatepass.domain.webhooks.preflight import Step
-from gatepass.studio import webhook_words as words
-from gatepass.studio.sparkline import HEIGHT, sparkline
-from tests import make
+from gatepass.domain.webhooks.preflight import PreflightStep
+from gatepass.domain.webhooks.queue import AttemptError
+from gatepass.studio.webhooks import text as words
+from gatepass.studio.webhooks.sparkline import HEIGHT, sparkline
+from tests import factory
 
 
 @pytest.mark.parametrize("error", [*AttemptError, "expired", "secret_locked"])
 def test_every_error_is_explained(error: str) -> None:
-    told = words.explain(None, error)
-    assert told == words.ERRORS[error]
+    page = words.explain(None, error)
+    assert page == words.ERRORS[error]
 
 
 @pytest.mark.parametrize("status", [301, 400, 404, 410, 418, 429, 500, 503, 599])
@@ -32,11 +32,11 @@ def test_success_needs_no_explanation() -> None:
 def test_nothing_is_without_words() -> None:
     assert set(words.TYPES) == set(SUBSCRIBABLE)
     assert set(words.PAUSED) == set(PausedReason)
-    assert set(words.STEPS) == set(Step)
+    assert set(words.STEPS) == set(PreflightStep)
 
 
 def hour(delivered: int, failed: int) -> Hour:
-    return Hour(make.now() + timedelta(), delivered, delivered, failed, 0, 0, busy=False)
+    return Hour(factory.now() + timedelta(), delivered, delivered, failed, 0, 0, busy=False)
 
 
 def test_a_day_of_bars() -> None:

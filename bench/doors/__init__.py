@@ -1,1 +1,0 @@
-"""Live doors under load."""

@@ -1,0 +1,1 @@
+"""The live page of an event under load."""

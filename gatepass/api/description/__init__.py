@@ -1,1 +1,0 @@
-"""The interface description, part by part; `openapi.py` puts it together."""

@@ -1,0 +1,92 @@
+"""Keys that this process has read before: API keys, and the public keys that verify card tokens.
+
+With both cached, a scan needs one round trip to the database and not three. Neither cache is trusted alone:
+
+- An API key may have been revoked a moment ago. So the statement of a scan or of a verification checks the key again,
+  and an answer that no such statement has confirmed reads the key first (`require_confirmed`). A revocation is
+  therefore in force with the very next request, on every process.
+- A token that no cached public key has signed makes us read the keys again. A signing key that was retired meanwhile is
+  found by the statement that uses the token.
+"""
+
+import hashlib
+from collections.abc import Container, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from gatepass.base.batcher import Batcher
+from gatepass.base.bounded_cache import BoundedCache
+from gatepass.base.database import Database
+from gatepass.base.tracing.batcher import batcher
+from gatepass.base.tracing.tracer import Tracer
+from gatepass.domain import cards, keys
+from gatepass.domain.cards import InvalidToken, PublicKey, Token
+from gatepass.domain.keys import Address, Caller, KeyRow
+
+# About 20 MB. A key that is dropped costs one query when it is used again.
+MOST_API_KEYS: Final = 50_000
+MOST_ORGANIZATIONS: Final = 10_000
+# Look-ups that wait for the one in flight. Past it the database is too slow, and a longer queue would only hide that.
+MOST_WAITING: Final = 2_000
+BATCH: Final = 128
+
+
+class ApiKeyCache:
+    def __init__(
+        self, db: Database, cells: Container[str], most: int = MOST_API_KEYS, tracer: Tracer | None = None
+    ) -> None:
+        self._db = db
+        self._cells = cells
+        self._callers: BoundedCache[bytes, Caller] = BoundedCache(most)
+        self._rows: Batcher[str, KeyRow | None] = batcher(
+            self._find, "find_api_keys", tracer, batch=BATCH, waiting=MOST_WAITING, hurried=True
+        )
+
+    def cached(self, authorization: str | None, address: Address | None) -> Caller | None:
+        """The key's caller, if the key was loaded before."""
+        caller = self._callers.get(_digest(authorization))
+        if caller is not None:
+            keys.require_address(caller, address)
+        return caller
+
+    async def load(self, authorization: str | None, address: Address | None, at: datetime) -> Caller:
+        """The key's caller as the database has it now. Calls that come together ask one question.
+
+        A database that is away says nothing about a key: only an answer makes us forget one.
+        """
+        digest, row = _digest(authorization), await self._rows(keys.bearer_key(authorization, self._cells))
+        self._callers.pop(digest, None)
+        caller = keys.admit(row, address, at=at)
+        self._callers[digest] = caller
+        return caller
+
+    async def _find(self, asked: Sequence[str]) -> Sequence[KeyRow | None]:
+        async with self._db.autocommit() as tx:
+            return await keys.find_all(tx, asked)
+
+
+class PublicKeyCache:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._keys: BoundedCache[UUID, list[PublicKey]] = BoundedCache(MOST_ORGANIZATIONS)
+
+    async def read_token(self, organization_id: UUID, text: str) -> Token:
+        """The token, if the organization signed it; otherwise InvalidToken."""
+        known = self._keys.get(organization_id)
+        if known:
+            try:
+                return cards.read_token(text, known)
+            except InvalidToken:
+                pass
+        return cards.read_token(text, await self._load(organization_id))
+
+    async def _load(self, organization_id: UUID) -> list[PublicKey]:
+        async with self._db.autocommit() as tx:
+            found = await cards.verifying_keys(tx, organization_id)
+        self._keys[organization_id] = found
+        return found
+
+
+def _digest(authorization: str | None) -> bytes:
+    return hashlib.sha256((authorization or "").encode("latin-1", "replace")).digest()

@@ -1,0 +1,1 @@
+"""The interface description in parts; `document.py` puts them together."""

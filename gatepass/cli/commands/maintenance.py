@@ -1,0 +1,51 @@
+"""`gatepass maintenance`: do what is due now, once or at an interval. Several may run at a time."""
+
+import asyncio
+import sys
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from gatepass.base.clock import system_clock
+from gatepass.base.settings import Settings
+from gatepass.cli import database
+from gatepass.cli.errors import CommandError
+from gatepass.cli.settings import read_settings
+from gatepass.domain.maintenance import MaintenanceReport, run_due
+from gatepass.server.run import until_stopped
+
+
+def maintenance(
+    every: Annotated[
+        float | None, typer.Option(min=1, metavar="SECONDS", help="Repeat it after this many seconds, until stopped.")
+    ] = None,
+) -> None:
+    """Make and drop partitions, rotate idempotency keys, end events that are over."""
+    settings = read_settings()
+    if every is None:
+        print(summary(asyncio.run(once(settings))))
+        return
+    with until_stopped():
+        asyncio.run(_repeat(settings, every))
+
+
+async def once(settings: Settings) -> MaintenanceReport:
+    async with database.database(settings) as db:
+        return await run_due(db, at=system_clock())
+
+
+def summary(done: MaintenanceReport) -> str:
+    """A line with every count that is not zero."""
+    counts = [f"{name.replace('_', ' ')}: {count}" for name, count in asdict(done).items() if count]
+    return f"Maintenance is done ({', '.join(counts) or 'nothing was due'})."
+
+
+async def _repeat(settings: Settings, seconds: float) -> None:
+    """Go on if the database is away: the next round tries again."""
+    while True:
+        try:
+            print(summary(await once(settings)), flush=True)
+        except CommandError as error:
+            print(error, file=sys.stderr, flush=True)
+        await asyncio.sleep(seconds)

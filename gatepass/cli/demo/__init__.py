@@ -1,0 +1,1 @@
+"""The data of `gatepass demo`: organizations, events, cards and tickets."""

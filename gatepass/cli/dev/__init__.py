@@ -1,0 +1,1 @@
+"""Parts of `gatepass dev`: its files, its PostgreSQL, its first scan."""

@@ -1,0 +1,1 @@
+"""Parts of `gatepass doctor`: a finding, and the checks of a cluster."""

@@ -1,0 +1,77 @@
+"""Read the settings from the environment. Errors name the variables that people set."""
+
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from pydantic import ValidationError
+
+from gatepass.base.settings import Settings
+from gatepass.cli.errors import WRONG_USAGE, CommandError
+
+# Options of the database URL that asyncpg and, for migrations, libpq understand alike.
+OPTIONS: Final = frozenset(
+    """host port dbname user password passfile application_name options target_session_attrs sslmode sslrootcert sslcert
+    sslkey sslpassword sslcrl sslnegotiation ssl_min_protocol_version ssl_max_protocol_version""".split()
+)
+SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+SSL_FILES: Final = ("sslrootcert", "sslcert", "sslkey", "sslcrl")
+
+
+def read_settings(**given: Any) -> Settings:
+    """The settings; values from the command line override them."""
+    try:
+        settings = Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise CommandError(*_lines(error), code=WRONG_USAGE) from None
+    if not settings.database_url.get_secret_value().startswith(("postgresql://", "postgres://")):
+        raise CommandError(
+            f"{variable('database_url')}: it should look like postgresql://user:password@host:5432/database.",
+            code=WRONG_USAGE,
+        )
+    for fault in _url_faults(settings.database_url.get_secret_value()):
+        raise CommandError(f"{variable('database_url')}: {fault}", code=WRONG_USAGE)
+    return settings
+
+
+def _url_faults(url: str) -> Iterator[str]:
+    """What is wrong with the options of the URL. A driver would report it later, in many lines, or not at all."""
+    options = parse_qs(urlsplit(url).query, keep_blank_values=True)
+    # A name with a dot is a setting of the session, which PostgreSQL takes from anybody.
+    for name in {name for name in options if "." not in name} - OPTIONS:
+        yield f"the option {name} is not known here. Known are: {', '.join(sorted(OPTIONS))}."
+    if options.get("sslmode", ["prefer"])[-1] not in SSL_MODES:
+        yield f"sslmode is one of: {', '.join(SSL_MODES)}."
+    for name in SSL_FILES:
+        if name in options and not os.access(options[name][-1], os.R_OK):
+            yield f"{name} does not name a file that this user can read."
+
+
+def read_settings_with_vault(**given: Any) -> Settings:
+    """The settings, with a valid encryption key, for commands that seal secrets."""
+    settings = read_settings(**given)
+    try:
+        settings.vault()
+    except ValueError as error:
+        raise CommandError(
+            f"{variable('encryption_keys')}: {error}. `gatepass secret` makes one.", code=WRONG_USAGE
+        ) from None
+    return settings
+
+
+def variable(field: str) -> str:
+    return f"{Settings.model_config.get('env_prefix', '')}{field}".upper()
+
+
+def _lines(error: ValidationError) -> list[str]:
+    """A line for each setting: the error and the setting's purpose. The value may be a secret and is left out."""
+    messages: dict[str, list[str]] = {}
+    for one in error.errors(include_url=False, include_input=False):
+        messages.setdefault(str(one["loc"][0]), []).append(one["msg"])
+    return [f"{variable(field)}: {'; '.join(found)}. {_purpose(field)}".rstrip() for field, found in messages.items()]
+
+
+def _purpose(field: str) -> str:
+    known = Settings.model_fields.get(field)
+    return (known.description if known else None) or ""

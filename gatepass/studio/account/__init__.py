@@ -1,0 +1,1 @@
+"""Signing in and up, and a person's own account."""

@@ -1,0 +1,1 @@
+"""Pages of events, and the live page of an event."""

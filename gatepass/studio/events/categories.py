@@ -1,0 +1,106 @@
+"""Ticket categories of an event: what is sold, for how much, and how many."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from gatepass.base.errors import InvalidRequest
+from gatepass.domain import events
+from gatepass.domain.events import CatalogueEntry, CategoryNotFound, EventStatus, TicketCategory
+from gatepass.domain.events.event import FINAL_STATUSES
+from gatepass.domain.events.money import currencies
+from gatepass.domain.staff import Permission
+from gatepass.studio.events.forms import read_offer, written_offer
+from gatepass.studio.events.view import show
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import Context
+from gatepass.studio.web.forms import Form
+from gatepass.studio.web.page_event import editable_event, live_only
+
+router = APIRouter(prefix="/events")
+
+Writer = Annotated[Context, may(Permission.EVENTS_WRITE)]
+
+
+@router.get("/{event_id}/categories")
+async def categories(event_id: UUID, context: Writer) -> Response:
+    listing = await editable_event(context, event_id)
+    if listing.event.status in FINAL_STATUSES:
+        return context.go(f"events/{event_id}")
+    currency = listing.categories[-1].currency if listing.categories else "EUR"
+    return _categories_page(context, listing, Form.of(tier="standard", currency=currency))
+
+
+@router.post("/{event_id}/categories")
+async def add_category(event_id: UUID, context: Writer) -> Response:
+    listing = await editable_event(context, event_id)
+    form = await context.form()
+    offer = read_offer(form)
+    if offer is None:
+        return _categories_page(context, listing, form, status=422)
+    async with context.transaction() as tx:
+        await events.add_category(
+            tx, context.organization_id, event_id, offer.name, offer.price, offer.currency, offer.quantity_total,
+            tier=offer.tier, by=context.by, at=context.at,
+        )  # fmt: skip
+    return context.go(f"events/{event_id}/categories", f"{offer.name} is added.")
+
+
+def _categories_page(context: Context, listing: CatalogueEntry, form: Form, *, status: int = 200) -> Response:
+    is_draft = listing.event.status is EventStatus.DRAFT
+    facts = {"listing": listing, "form": form, "currencies": _currency_choices(), "is_draft": is_draft}
+    return show(context, "events/categories.html", status=status, **facts)
+
+
+@router.get("/{event_id}/categories/{offer_id}")
+async def category(event_id: UUID, offer_id: UUID, context: Writer) -> Response:
+    listing = await editable_event(context, event_id)
+    found = _category_of(listing, offer_id)
+    return _category_page(context, listing, found, written_offer(found))
+
+
+@router.post("/{event_id}/categories/{offer_id}")
+async def edit_category(event_id: UUID, offer_id: UUID, context: Writer) -> Response:
+    listing = await editable_event(context, event_id)
+    found = _category_of(listing, offer_id)
+    form = await context.form()
+    offer = read_offer(form)
+    if offer is not None:
+        try:
+            async with context.transaction() as tx:
+                await events.edit_category(
+                    tx, context.organization_id, event_id, offer_id, offer, by=context.by, at=context.at
+                )
+        except InvalidRequest as refusal:
+            form.refuse(refusal)
+        else:
+            return context.go(f"events/{event_id}/categories", f"{offer.name} is saved.")
+    return _category_page(context, listing, found, form, status=422)
+
+
+def _category_of(listing: CatalogueEntry, category_id: UUID) -> TicketCategory:
+    for one in listing.categories:
+        if one.id == category_id:
+            return one
+    raise CategoryNotFound
+
+
+def _category_page(
+    context: Context, listing: CatalogueEntry, category: TicketCategory, form: Form, *, status: int = 200
+) -> Response:
+    facts = {"listing": listing, "category": category, "form": form, "currencies": _currency_choices()}
+    return show(context, "events/category.html", status=status, **facts)
+
+
+@router.post("/{event_id}/categories/{offer_id}/remove")
+async def remove_category(event_id: UUID, offer_id: UUID, context: Writer) -> Response:
+    live_only(context, event_id)
+    async with context.transaction() as tx:
+        await events.remove_category(tx, context.organization_id, event_id, offer_id, by=context.by, at=context.at)
+    return context.go(f"events/{event_id}/categories", "The category is removed.")
+
+
+def _currency_choices() -> list[tuple[str, str]]:
+    return [(code, code) for code in sorted(currencies())]

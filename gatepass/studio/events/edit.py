@@ -1,0 +1,187 @@
+"""Creating and changing events: details, cover, copies."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from gatepass.base.errors import InvalidRequest
+from gatepass.domain import events
+from gatepass.domain.events import CatalogueEntry, Details, Event, time_zones
+from gatepass.domain.events.countries import countries
+from gatepass.domain.events.event import FINAL_STATUSES
+from gatepass.domain.events.image_format import MOST_BYTES
+from gatepass.domain.keys import Mode
+from gatepass.domain.staff import Permission
+from gatepass.studio.events.forms import DuplicateForm, read_details, readings, written_details
+from gatepass.studio.events.view import show
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import Context
+from gatepass.studio.web.forms import Form, FormTooLarge
+from gatepass.studio.web.page_event import editable_event, live_only
+
+router = APIRouter(prefix="/events")
+
+Writer = Annotated[Context, may(Permission.EVENTS_WRITE)]
+
+# A form with a picture, and 64 KiB for the other fields.
+LARGEST_UPLOAD: Final = MOST_BYTES + 64 * 1024
+UNITS: Final = {"days": 1, "weeks": 7}
+
+
+# ---- details ---------------------------------------------------------------------------------------------------
+
+
+@router.get("/new")
+async def new(context: Writer) -> Response:
+    """An empty form: an evening in 30 days, in UTC. The browser puts in its own time zone (static/events.js)."""
+    if context.mode is Mode.SANDBOX:
+        return context.go("events", "The sandbox has one event of its own. Switch to live to make yours.")
+    day = (context.at + timedelta(days=30)).date().isoformat()
+    form = Form.of(time_zone="UTC", starts_date=day, starts_time="20:00", ends_date=day, ends_time="23:00", country="")
+    return _details_page(context, form, None)
+
+
+@router.post("/new")
+async def create(context: Writer) -> Response:
+    live_only(context)
+    form = await context.form()
+    details = read_details(form)
+    if details is None:
+        return _details_page(context, form, None, status=422)
+    async with context.transaction() as tx:
+        event_id = await events.create(
+            tx, context.organization_id, details.title, details.starts_at, details.ends_at, time_zone=details.time_zone,
+            description=details.description, venue=details.venue, city=details.city, country=details.country,
+            by=context.by, at=context.at,
+        )  # fmt: skip
+    return context.go(f"events/{event_id}/categories", "The draft is made. Now say what tickets there are.")
+
+
+@router.get("/clock")
+async def clock(context: Writer) -> Response:
+    """The times of the form in UTC, while somebody types them."""
+    form = Form({name: [value] for name, value in context.request.query_params.items()})
+    return context.part("events/clock.html", form=form, readings=readings(form))
+
+
+@router.get("/{event_id}/edit")
+async def details(event_id: UUID, context: Writer) -> Response:
+    listing = await editable_event(context, event_id)
+    if listing.event.status in FINAL_STATUSES:
+        return context.go(f"events/{event_id}")
+    return _details_page(context, written_details(listing.event), listing.event)
+
+
+@router.post("/{event_id}/edit")
+async def edit(event_id: UUID, context: Writer) -> Response:
+    listing = await editable_event(context, event_id)
+    form = await context.form()
+    details = read_details(form)
+    if details is None:
+        return _details_page(context, form, listing.event, status=422)
+    async with context.transaction() as tx:
+        event = await events.lock(tx, context.organization_id, event_id)
+        new = replace(details, cover_url=event.cover_url)
+        changed = await events.edit(tx, context.organization_id, event_id, new, by=context.by, at=context.at)
+    return context.go(f"events/{event_id}", "Saved." if changed else "Nothing was changed.")
+
+
+def _details_page(context: Context, form: Form, event: Event | None, *, status: int = 200) -> Response:
+    return show(
+        context,
+        "events/details.html",
+        status=status,
+        form=form,
+        event=event,
+        readings=readings(form),
+        countries=_country_choices(),
+        time_zones=time_zones.offered_zones(),
+    )
+
+
+def _country_choices() -> list[tuple[str, str]]:
+    return [("", "Not said"), *sorted(countries().items(), key=lambda pair: pair[1])]
+
+
+# ---- the cover -------------------------------------------------------------------------------------------------
+
+
+@router.get("/{event_id}/cover")
+async def cover(event_id: UUID, context: Writer) -> Response:
+    event = (await editable_event(context, event_id)).event
+    if event.status in FINAL_STATUSES:
+        return context.go(f"events/{event_id}")
+    typed = event.cover_url if event.cover_url and not event.cover_url.startswith("/") else ""
+    return show(context, "events/cover.html", event=event, form=Form.of(cover_url=typed))
+
+
+@router.post("/{event_id}/cover")
+async def set_cover(event_id: UUID, context: Writer) -> Response:
+    """An uploaded picture, or the URL of one. With neither the cover is removed."""
+    event = (await editable_event(context, event_id)).event
+    form = Form.of()
+    try:
+        form = await context.form(most=LARGEST_UPLOAD)
+        content = await _content(form)
+        async with context.transaction() as tx:
+            kept = (
+                await events.store_cover(tx, context.organization_id, content, by=context.by, at=context.at)
+                if content
+                else None
+            )
+            cover_url = kept or form.value("cover_url").strip() or None
+            new = replace(Details.of(await events.lock(tx, context.organization_id, event_id)), cover_url=cover_url)
+            await events.edit(tx, context.organization_id, event_id, new, by=context.by, at=context.at)
+    except FormTooLarge:
+        form.errors["cover"] = "The picture is larger than 2 MB."
+    except InvalidRequest as refusal:
+        form.refuse(refusal)
+    else:
+        return context.go(f"events/{event_id}", "The cover is set." if cover_url else "There is no cover any more.")
+    return show(context, "events/cover.html", status=422, event=event, form=form)
+
+
+async def _content(form: Form) -> bytes:
+    """The uploaded file, or nothing. Other files are closed unread."""
+    content = b""
+    for name, file in form.files.items():
+        content = await file.read() if name == "cover" else content
+        await file.close()
+    return content
+
+
+# ---- copies ----------------------------------------------------------------------------------------------------
+
+
+@router.get("/{event_id}/duplicate")
+async def look_before_duplicating(event_id: UUID, context: Writer) -> Response:
+    listing = await editable_event(context, event_id)
+    return _duplicate_page(context, listing, Form.of(title=listing.event.title, every=1, unit="weeks"))
+
+
+@router.post("/{event_id}/duplicate")
+async def duplicate(event_id: UUID, context: Writer) -> Response:
+    listing = await editable_event(context, event_id)
+    form = await context.form()
+    details = form.read(DuplicateForm)
+    if details is not None:
+        days = details.every * UNITS[details.unit]
+        try:
+            async with context.transaction() as tx:
+                copy_id = await events.duplicate(
+                    tx, context.organization_id, event_id, days=days, by=context.by, at=context.at, title=details.title
+                )
+        except InvalidRequest as refusal:
+            form.errors["every"] = str(refusal)
+        else:
+            return context.go(f"events/{copy_id}", "This is the copy. Nothing was sold of it yet.")
+    return _duplicate_page(context, listing, form, status=422)
+
+
+def _duplicate_page(context: Context, listing: CatalogueEntry, form: Form, *, status: int = 200) -> Response:
+    units = [(unit, unit) for unit in UNITS]
+    return show(context, "events/duplicate.html", status=status, listing=listing, form=form, units=units)

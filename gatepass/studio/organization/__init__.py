@@ -1,0 +1,1 @@
+"""Pages of the organization: home, search, logs, team, settings."""

@@ -1,0 +1,181 @@
+"""The team: who is in it and with which role, and who is invited."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import APIRouter
+from pydantic import BaseModel, StringConstraints
+from starlette.responses import Response
+
+from gatepass.base.errors import InvalidRequest
+from gatepass.base.paging import END, START, Place
+from gatepass.domain import keys
+from gatepass.domain.staff import RANK, NotPermitted, Permission, Role, invitations, team
+from gatepass.domain.staff.invitations import AlreadyMember, TooManyInvitations
+from gatepass.domain.staff.team import LastOwner
+from gatepass.studio.web.auth import may
+from gatepass.studio.web.context import Context
+from gatepass.studio.web.forms import Form, Line
+from gatepass.studio.web.paging import place_of, place_text
+
+router = APIRouter(prefix="/team")
+
+PAGE: Final = 50
+ROLES: Final = {
+    Role.OWNER: "Everything, also making other owners and live admin keys",
+    Role.ADMIN: "Everything except changing owners and making live admin keys",
+    Role.DEVELOPER: "API keys except live admin ones, request log and webhooks; sees the rest",
+    Role.GATE_LEAD: "Runs the door: tickets, cards and their holders",
+    Role.VIEWER: "Sees events, tickets and the live page",
+}
+
+Reader = Annotated[Context, may(Permission.TEAM_READ)]
+ConfirmedWriter = Annotated[Context, may(Permission.TEAM_WRITE, confirmed=True)]
+
+
+class InvitationForm(BaseModel):
+    email: Annotated[Line, StringConstraints(max_length=320)]
+    role: Role
+
+
+class RoleForm(BaseModel):
+    role: Role
+
+
+@router.get("")
+async def listing(context: Reader, after: str = "") -> Response:
+    return await _show(context, after=place_of(after) or START)
+
+
+@router.get("/invitations")
+async def invitations_listing(context: Annotated[Context, may(Permission.TEAM_WRITE)], before: str = "") -> Response:
+    async with context.db.autocommit() as tx:
+        found = await invitations.open_invitations(
+            tx, context.organization_id, before=place_of(before) or END, limit=PAGE + 1, at=context.at
+        )
+    shown = found[:PAGE]
+    following = place_text(Place(shown[-1].invited_at, shown[-1].id)) if len(found) > PAGE else None
+    return context.page("team/invitations.html", invitations=shown, following=following, RANK=RANK)
+
+
+@router.get("/invite")
+async def invite_form(context: Annotated[Context, may(Permission.TEAM_WRITE)]) -> Response:
+    return _ask(context, Form.of(role=Role.VIEWER))
+
+
+@router.post("/invite")
+async def invite(context: ConfirmedWriter) -> Response:
+    form = await context.form()
+    wanted = form.read(InvitationForm)
+    if wanted is None:
+        return _ask(context, form, 422)
+    try:
+        async with context.transaction() as tx:
+            made = await invitations.invite(
+                tx, context.organization_id, wanted.email, wanted.role, giver=context.role,
+                cell=context.studio.settings.cell, by=context.by, at=context.at,
+            )  # fmt: skip
+    except (InvalidRequest, AlreadyMember, NotPermitted, TooManyInvitations) as refusal:
+        await context.note_refused(refusal)
+        form.errors[refusal.param or ""] = str(refusal)
+        return _ask(context, form, 422)
+    link = f"{context.studio.party.origin}/studio/welcome/{made.token}"
+    return context.page("team/invited.html", link=link, invitee=wanted, ends_at=context.at + invitations.VALID_FOR)
+
+
+@router.post("/invitations/{invitation_id}/revoke")
+async def revoke(invitation_id: UUID, context: Annotated[Context, may(Permission.TEAM_WRITE)]) -> Response:
+    async with context.transaction() as tx:
+        await invitations.revoke_invitation(
+            tx, context.organization_id, invitation_id, giver=context.role, by=context.by, at=context.at
+        )
+    return context.go("team/invitations", "The invitation is revoked. Its link no longer works.")
+
+
+@router.get("/{person_id}")
+async def member(person_id: UUID, context: Reader) -> Response:
+    return await _show_member(context, person_id)
+
+
+@router.post("/{person_id}/role")
+async def change_role(person_id: UUID, context: ConfirmedWriter) -> Response:
+    form = await context.form()
+    wanted = form.read(RoleForm)
+    if wanted is None:
+        return await _show_member(context, person_id, form)
+    try:
+        async with context.transaction() as tx:
+            withdrawn = await team.change_role(
+                tx, context.organization_id, person_id, wanted.role, giver=context.role, by=context.by, at=context.at
+            )
+    except (LastOwner, NotPermitted) as refusal:
+        await context.note_refused(refusal)
+        form.errors["role"] = str(refusal)
+        return await _show_member(context, person_id, form)
+    told = "The role is changed. It holds from the next click on." + _withdrawn(withdrawn)
+    return await _offer_keys(context, person_id, told, otherwise=f"team/{person_id}")
+
+
+@router.post("/{person_id}/remove")
+async def remove(person_id: UUID, context: ConfirmedWriter) -> Response:
+    try:
+        async with context.transaction() as tx:
+            withdrawn = await team.remove_member(
+                tx, context.organization_id, person_id, giver=context.role, by=context.by, at=context.at
+            )
+    except (LastOwner, NotPermitted) as refusal:
+        await context.note_refused(refusal)
+        form = Form.of()
+        form.errors[""] = str(refusal)
+        return await _show_member(context, person_id, form)
+    told = "Removed from the team, and signed out here." + _withdrawn(withdrawn)
+    return await _offer_keys(context, person_id, told, otherwise="team")
+
+
+async def _offer_keys(context: Context, person_id: UUID, told: str, *, otherwise: str) -> Response:
+    """To the list of the keys that the person made, if any still works: whoever has them is not stopped by this."""
+    if person_id != context.session.person_id:
+        async with context.db.autocommit() as tx:
+            if await keys.keys_made_by(tx, context.organization_id, person_id, at=context.at):
+                return context.go(f"team/{person_id}/keys", told)
+    return context.go(otherwise, told)
+
+
+def _withdrawn(count: int) -> str:
+    if not count:
+        return ""
+    return (
+        " An invitation that they made is withdrawn." if count == 1 else f" {count} of their invitations are withdrawn."
+    )
+
+
+async def _show(context: Context, *, after: Place) -> Response:
+    async with context.db.autocommit() as tx:
+        found = await team.members(tx, context.organization_id, after=after, limit=PAGE + 1)
+        waiting = await invitations.open_invitations(tx, context.organization_id, before=END, limit=PAGE, at=context.at)
+    shown = found[:PAGE]
+    following = place_text(Place(shown[-1].joined_at, shown[-1].person_id)) if len(found) > PAGE else None
+    return context.page("team/list.html", members=shown, following=following, waiting=len(waiting), most=PAGE)
+
+
+async def _show_member(context: Context, person_id: UUID, form: Form | None = None) -> Response:
+    async with context.db.autocommit() as tx:
+        found = await team.member(tx, context.organization_id, person_id)
+    facts = {
+        "member": found,
+        "form": form or Form.of(role=found.role),
+        "roles": _offered(context.role),
+        "above": RANK[found.role] > RANK[context.role],
+        "does": ROLES[found.role],
+        "oneself": person_id == context.session.person_id,
+    }
+    return context.page("team/member.html", status=422 if form else 200, **facts)
+
+
+def _ask(context: Context, form: Form, status: int = 200) -> Response:
+    return context.page("team/invite.html", form=form, roles=_offered(context.role), does=ROLES, status=status)
+
+
+def _offered(giver: Role) -> list[tuple[Role, str]]:
+    """The roles that one may give, the lowest first."""
+    return [(role, role.spoken.capitalize()) for role in reversed(Role) if RANK[role] <= RANK[giver]]

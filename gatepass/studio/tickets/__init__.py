@@ -1,0 +1,1 @@
+"""Pages of tickets, cards and imports."""

@@ -1,0 +1,1 @@
+"""Parts that every page uses: authentication, forms, lists, cookies, uploads."""

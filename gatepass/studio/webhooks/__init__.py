@@ -1,0 +1,1 @@
+"""Pages of webhook endpoints, deliveries and replays."""

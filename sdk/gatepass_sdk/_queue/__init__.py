@@ -1,0 +1,1 @@
+"""The parts of a `ScanQueue`: its file, its sender, and its verdicts."""

@@ -1,0 +1,122 @@
+"""Slow callers: thousands of them delay no gate, and all are cut off when their time is over."""
+
+import os
+import time
+from collections.abc import AsyncGenerator, Generator, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from statistics import median
+
+import httpx2
+import pytest
+
+from tests.factory import Tenant
+from tests.faults.gates import load, scan_body, wait_for
+from tests.faults.http_client import connections
+from tests.postgres import free_port
+from tests.processes import GatepassProcess, serve
+from tests.server.slow_callers import SlowCallers
+
+pytestmark = [pytest.mark.finding(5), pytest.mark.alone]
+
+CALLERS = 2_000
+DEADLINE = 12
+ROUNDS = 5
+SCANS = 200
+# Connections to PostgreSQL come and go.
+SPARE = 16
+KINDS = ("slow_head", "slow_body", "unread_response")
+
+
+@pytest.fixture
+def hurried(settings_env: dict[str, str]) -> Generator[GatepassProcess]:
+    """A process with short deadlines, and with metrics."""
+    deadlines = {f"GATEPASS_{part}_DEADLINE": str(DEADLINE) for part in ("HEAD", "BODY", "WRITE")}
+    metrics = {"GATEPASS_METRICS_PORT": str(free_port()), "GATEPASS_LOG_LEVEL": "info"}
+    process = serve({**settings_env, **deadlines, **metrics}, free_port())
+    yield process
+    process.stop()
+
+
+@pytest.fixture
+async def callers(hurried: GatepassProcess, tenant: Tenant) -> AsyncGenerator[SlowCallers]:
+    started = SlowCallers(hurried.port, (await tenant.key()).text)
+    yield started
+    started.stop()
+
+
+def files_of(server: GatepassProcess) -> int:
+    """Files that the process has open, connections among them."""
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))  # noqa: PTH208  polled often, and thousands
+
+
+def cut_off(server: GatepassProcess) -> dict[str, float]:
+    """The counters of connections that were cut off, by reason."""
+    lines = httpx2.get(f"http://127.0.0.1:{server.metrics_port}/metrics").text.splitlines()
+    named = "gatepass_connections_cut_off_total{"
+    return {line.split('"')[1]: float(line.split()[-1]) for line in lines if line.startswith(named)}
+
+
+@dataclass
+class Gate:
+    """Scans one card after another."""
+
+    server: GatepassProcess
+    tenant: Tenant
+    key: str
+    cards: Iterator[str]
+
+    async def p99_ms(self) -> float:
+        """The 99th percentile of the time that a scan takes, of SCANS."""
+        times: list[float] = []
+        async with connections((self.server,), self.key, 1) as (connection,):
+            for number in islice(self.cards, SCANS):
+                began = time.perf_counter()
+                connection.send(scan_body(self.tenant, {"card_number": number}, None))
+                answer = await connection.answer()
+                times.append((time.perf_counter() - began) * 1000)
+                assert answer.status_code == 200
+        return sorted(times)[int(len(times) * 0.99)]
+
+
+async def test_thousands_of_slow_callers_delay_no_gate_and_are_cut_off(
+    hurried: GatepassProcess, tenant: Tenant, callers: SlowCallers
+) -> None:
+    key = await tenant.key(rate=100_000)
+    gate = Gate(hurried, tenant, key.text, iter(await load(tenant, SCANS * (3 * ROUNDS + 1))))
+    await gate.p99_ms()
+    usual = files_of(hurried)
+    began = 0.0
+    alone: list[float] = []
+    crowded: list[float] = []
+    for _ in range(ROUNDS):
+        callers.open(0)
+        await wait_for(lambda: is_left_alone(hurried, usual), within=DEADLINE)
+        await gate.p99_ms()  # what two thousand goodbyes cost does not count
+        alone.append(await gate.p99_ms())
+        assert callers.open(CALLERS) == CALLERS
+        began = time.monotonic()
+        await wait_for(lambda: is_crowded(hurried, usual), within=DEADLINE)
+        crowded.append(await gate.p99_ms())
+        assert await is_crowded(hurried, usual), "they were there all the time"
+    before = cut_off(hurried)
+    await wait_for(lambda: is_left_alone(hurried, usual), within=DEADLINE * 3)
+    took = time.monotonic() - began
+    gone = {kind: int(cut_off(hurried)[kind] - before[kind]) for kind in KINDS}
+    print(f"\np99 of a scan alone: {rounded(alone)} ms; beside {CALLERS:,} slow callers: {rounded(crowded)} ms")
+    print(f"all were gone {took:.1f} s after they had come (deadline {DEADLINE} s): {gone}")
+    assert median(crowded) <= max(2 * median(alone), median(alone) + 20)
+    assert min(gone.values()) >= CALLERS // len(KINDS)
+    assert took < 2 * DEADLINE
+
+
+async def is_crowded(server: GatepassProcess, usual: int) -> bool:
+    return files_of(server) >= usual + CALLERS - SPARE
+
+
+async def is_left_alone(server: GatepassProcess, usual: int) -> bool:
+    return files_of(server) <= usual + SPARE
+
+
+def rounded(times: list[float]) -> str:
+    return f"{median(times):.1f} ({', '.join(f'{one:.1f}' for one in times)})"

@@ -1,0 +1,276 @@
+"""The model of tickets in plain Python: what the decisions say, one scan after the other."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from gatepass.api.responses import VERDICT_STATUSES
+from gatepass.base.errors import NotAllowedFromHere, Refusal
+from gatepass.domain import sandbox, tickets
+from gatepass.domain.cards import CardStatus
+from gatepass.domain.events import EventStatus
+from gatepass.domain.events.event import GRACE
+from gatepass.domain.keys import Mode
+from gatepass.domain.tickets import Scan, ScanOutcome
+
+T0: Final = datetime(2031, 5, 1, tzinfo=UTC)
+KEPT: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class Intent:
+    """A scan to be made. Two scans of one intent are the same request."""
+
+    event: int
+    card: int
+    shown: str
+    idempotency_key: str | None
+    gate: str | None
+    in_sandbox: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    verdict: str
+    given: tuple[UUID, str, str] | None = None
+    first: tuple[datetime, str | None, str | None] | None = None
+
+
+@dataclass
+class ModelTicket:
+    event_id: UUID
+    category_id: UUID
+    card_id: UUID
+    activated: tuple[datetime, UUID, str | None, str | None] | None = None
+    cancelled: bool = False
+
+    def state(self) -> list[Any]:
+        if self.activated is None:
+            return [None, None, None, None, self.cancelled]
+        at, request_id, gate, scanner_id = self.activated
+        return [int(at.timestamp()), str(request_id), gate, scanner_id, self.cancelled]
+
+
+@dataclass
+class ModelEvent:
+    status: EventStatus
+    ends_at: datetime
+    categories: list[UUID]
+
+
+@dataclass
+class ModelCategory:
+    name: str
+    tier: str
+    total: int
+    sold: int = 0
+
+
+@dataclass
+class StoredAnswer:
+    fingerprint: object
+    answer: Answer
+    at: datetime
+    generation: int
+
+
+@dataclass
+class Model:
+    now: datetime = T0
+    cards: dict[UUID, CardStatus] = field(default_factory=dict[UUID, CardStatus])
+    numbers: dict[str, UUID] = field(default_factory=dict[str, UUID])
+    events: dict[UUID, ModelEvent] = field(default_factory=dict[UUID, ModelEvent])
+    categories: dict[UUID, ModelCategory] = field(default_factory=dict[UUID, ModelCategory])
+    tickets: dict[UUID, ModelTicket] = field(default_factory=dict[UUID, ModelTicket])
+    stored: dict[tuple[Mode, str], StoredAnswer] = field(default_factory=dict[tuple[Mode, str], StoredAnswer])
+    generation: int = 0
+    opened_at: datetime = T0
+    scans: Counter[str] = field(default_factory=Counter[str])
+    calls: Counter[str] = field(default_factory=Counter[str])
+
+    def answer(self, scan: Scan) -> tuple[Answer, bool]:
+        """The answer to a scan, and whether it is a replay."""
+        answer, replayed = self._answer(scan)
+        self.calls[str(VERDICT_STATUSES[scan.mode][answer.verdict])] += 1
+        return answer, replayed
+
+    def _answer(self, scan: Scan) -> tuple[Answer, bool]:
+        fingerprint = (scan.event_id, scan.shown, scan.gate, scan.scanner_id)
+        old = self.stored.get((scan.mode, scan.idempotency_key)) if scan.idempotency_key else None
+        if old is not None:
+            same = old.fingerprint == fingerprint
+            return (old.answer, True) if same else (Answer("idempotency_key_reused"), False)
+        answer = self._judge_in_sandbox(scan) if scan.mode is Mode.SANDBOX else self._judge(scan)
+        if scan.idempotency_key:
+            self.stored[scan.mode, scan.idempotency_key] = StoredAnswer(fingerprint, answer, self.now, self.generation)
+        self.scans[answer.verdict] += 1
+        return answer, False
+
+    def _judge(self, scan: Scan) -> Answer:
+        event = self.events.get(scan.event_id)
+        if event is None:
+            return Answer("event_not_found")
+        if event.status is not EventStatus.PUBLISHED:
+            return Answer("event_not_active")
+        if scan.expired:
+            return Answer("expired")
+        card_id = self.numbers.get(scan.card_number)
+        if card_id is None:
+            return Answer("card_not_found")
+        if self.cards[card_id] is not CardStatus.ACTIVE:
+            return Answer(f"card_{self.cards[card_id]}")
+        return self._use_ticket(scan, card_id)
+
+    def _use_ticket(self, scan: Scan, card_id: UUID) -> Answer:
+        held = [
+            (ticket_id, ticket)
+            for ticket_id, ticket in self.tickets.items()
+            if (ticket.event_id, ticket.card_id) == (scan.event_id, card_id)
+        ]
+        usable = [pair for pair in held if not pair[1].cancelled]
+        if not usable:
+            return Answer("ticket_cancelled" if held else "ticket_not_found")
+        ((ticket_id, ticket),) = usable
+        if ticket.activated is not None:
+            at, _, gate, scanner_id = ticket.activated
+            return Answer("already_activated", first=(at, gate, scanner_id))
+        ticket.activated = (self.now, scan.request_id, scan.gate, scan.scanner_id)
+        category = self.categories[ticket.category_id]
+        return Answer("activated", given=(ticket_id, category.tier, category.name))
+
+    def _judge_in_sandbox(self, scan: Scan) -> Answer:
+        if scan.event_id != sandbox.EVENT_ID:
+            return Answer("event_not_found")
+        match scan.card_number:
+            case "TEST_VALID":
+                return Answer("activated", given=(UUID(int=0x71), "standard", "General"))
+            case "TEST_USED":
+                return Answer("already_activated", first=(sandbox.USED_AT, None, None))
+            case "TEST_REVOKED":
+                return Answer("card_revoked")
+            case _:
+                return Answer("card_not_found")
+
+    def change_card_status(self, card_id: UUID, to: CardStatus) -> type[Refusal] | None:
+        now = self.cards[card_id]
+        if now is CardStatus.REVOKED or to is now:
+            return NotAllowedFromHere
+        self.cards[card_id] = to
+        return None
+
+    def change_event_status(self, event_id: UUID, to: EventStatus) -> type[Refusal] | None:
+        transitions = {
+            ("draft", "published"),
+            ("draft", "cancelled"),
+            ("published", "cancelled"),
+            ("published", "ended"),
+        }
+        event = self.events[event_id]
+        if (event.status, to) not in transitions:
+            return NotAllowedFromHere
+        event.status = to
+        return None
+
+    def may_issue(self, event_id: UUID, category_id: UUID, card_id: UUID) -> type[Refusal] | None:
+        if self.events[event_id].status not in (EventStatus.DRAFT, EventStatus.PUBLISHED):
+            return NotAllowedFromHere
+        category = self.categories[category_id]
+        if category.sold == category.total:
+            return tickets.SoldOut
+        in_use = [one for one in self.tickets.values() if not one.cancelled]
+        if any((one.event_id, one.card_id) == (event_id, card_id) for one in in_use):
+            return tickets.CardHasTicket
+        return None
+
+    def cancel(self, ticket_id: UUID) -> type[Refusal] | None:
+        ticket = self.tickets[ticket_id]
+        if ticket.cancelled:
+            return tickets.TicketCancelled
+        ticket.cancelled = True
+        self.categories[ticket.category_id].sold -= 1
+        return None
+
+    def undo(self, ticket_id: UUID) -> type[Refusal] | None:
+        ticket = self.tickets[ticket_id]
+        if ticket.cancelled:
+            return tickets.TicketCancelled
+        if ticket.activated is None:
+            return tickets.TicketNotFound
+        ticket.activated = None
+        return None
+
+    def cancel_tickets_of_cancelled_events(self) -> int:
+        due = [
+            ticket_id
+            for ticket_id, ticket in self.tickets.items()
+            if not ticket.cancelled and self.events[ticket.event_id].status is EventStatus.CANCELLED
+        ]
+        for ticket_id in due:
+            self.cancel(ticket_id)
+        return len(due)
+
+    def end_past_events(self) -> int:
+        due = [
+            event
+            for event in self.events.values()
+            if event.status is EventStatus.PUBLISHED and event.ends_at + GRACE <= self.now
+        ]
+        for event in due:
+            event.status = EventStatus.ENDED
+        return len(due)
+
+    def rotate(self) -> int:
+        """A generation is read while it and the next one are open. An answer is deleted after a day at the earliest."""
+        if self.now - self.opened_at < KEPT:
+            return 0
+        self.generation += 1
+        self.opened_at = self.now
+        for key, one in list(self.stored.items()):
+            if one.generation < self.generation - 1:
+                assert self.now - one.at >= KEPT
+                del self.stored[key]
+        return 1
+
+    def state(self) -> dict[str, Any]:
+        """The expected contents of the tables, in the form of STATE below."""
+        return {
+            "cards": {str(id): status for id, status in self.cards.items()},
+            "events": {str(id): event.status for id, event in self.events.items()},
+            "sold": {str(id): category.sold for id, category in self.categories.items()},
+            "tickets": {str(id): one.state() for id, one in self.tickets.items()},
+            "scans": dict(self.scans),
+            "calls": dict(self.calls),
+        }
+
+
+def answer_of(outcome: ScanOutcome) -> tuple[Answer, bool]:
+    """An outcome as a caller of the API sees it; other fields are not compared."""
+    refusal = outcome.refusal()
+    if refusal is None:
+        assert outcome.ticket_id is not None
+        given = (outcome.ticket_id, outcome.tier or "", outcome.category_name or "")
+        return Answer(outcome.verdict, given=given), outcome.replayed
+    if isinstance(refusal, tickets.AlreadyActivated):
+        assert outcome.first_at is not None
+        first = (outcome.first_at, outcome.first_gate, outcome.first_scanner_id)
+        return Answer(outcome.verdict, first=first), outcome.replayed
+    return Answer(outcome.verdict), outcome.replayed
+
+
+STATE: Final = """
+    SELECT json_build_object(
+        'cards', (SELECT coalesce(json_object_agg(id, status), '{}') FROM card WHERE organization_id = $1),
+        'events', (SELECT coalesce(json_object_agg(id, status), '{}') FROM event WHERE organization_id = $1),
+        'sold', (SELECT coalesce(json_object_agg(id, quantity_sold), '{}')
+                   FROM ticket_category WHERE organization_id = $1),
+        'tickets', (SELECT coalesce(json_object_agg(id, json_build_array(
+                                extract(epoch FROM activated_at)::bigint, activated_by, activated_gate,
+                                activated_scanner_id, cancelled_at IS NOT NULL)), '{}')
+                      FROM ticket WHERE organization_id = $1),
+        'scans', (SELECT coalesce(json_object_agg(verdict, n), '{}')
+                    FROM (SELECT verdict, count(*) AS n FROM scan WHERE organization_id = $1 GROUP BY verdict) s),
+        'calls', (SELECT coalesce(json_object_agg(status, n), '{}')
+                    FROM (SELECT status, count(*) AS n FROM request_log WHERE organization_id = $1 GROUP BY status) a))
+"""

@@ -1,0 +1,83 @@
+"""Tickets against a model: cards, events, tickets, idempotency keys and time.
+
+`model.py` is the model, `machine.py` makes up histories and compares, `mutants.py` has faults that it must find.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import psycopg
+import pytest
+import uvloop
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from gatepass.base.database import Database
+from gatepass.migrations import runner
+from gatepass.migrations.sql import statements
+from tests.domain.model.machine import TicketMachine
+from tests.domain.model.mutants import MUTANTS, mutated
+from tests.domain.model.world import World
+from tests.postgres import Cluster
+from tests.size import sized
+
+
+@contextmanager
+def machine(url: str) -> Generator[type[TicketMachine]]:
+    """The machine on this database. It has an event loop of its own, because Hypothesis calls it outside of any."""
+    loop = uvloop.new_event_loop()
+
+    async def connect() -> Database:
+        return Database(url, connections=2, deadline=30)
+
+    world = World(loop, loop.run_until_complete(connect()))
+    try:
+        yield type("TicketMachine", (TicketMachine,), {"world": world})
+    finally:
+        world.run(world.db.close())
+        loop.close()
+
+
+@pytest.fixture(scope="module")
+def model_url(cluster: Cluster) -> str:
+    """A database of its own, because the machine rotates idempotency keys and ends events of every organization."""
+    url = cluster.create_database("gatepass_model")
+    runner.upgrade(url)
+    return url
+
+
+def explore(runs: int, steps: int, **more: Any) -> settings:
+    return settings(max_examples=runs, stateful_step_count=steps, deadline=None, suppress_health_check=SLOW, **more)
+
+
+SLOW: Final = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+
+def test_tickets_behave_as_the_model_says(model_url: str) -> None:
+    with machine(model_url) as model:
+        run_state_machine_as_test(model, settings=explore(30, 25))
+
+
+@pytest.mark.slow
+def test_tickets_behave_as_the_model_says_for_long(model_url: str) -> None:
+    with machine(model_url) as model:
+        run_state_machine_as_test(model, settings=explore(sized(short=100, full=300), 50))
+
+
+@pytest.fixture(scope="module")
+def mutant_url(cluster: Cluster) -> str:
+    url = cluster.create_database("gatepass_mutants")
+    runner.upgrade(url)
+    return url
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_model_finds_the_mutant(mutant_url: str, mutant: str) -> None:
+    with psycopg.connect(mutant_url, autocommit=True) as connection:
+        for statement in statements(mutated(mutant)):
+            connection.execute(statement.encode())
+    looking = explore(300, 50, phases=[Phase.generate], database=None, derandomize=True, print_blob=False)
+    with machine(mutant_url) as model, pytest.raises(AssertionError):
+        run_state_machine_as_test(model, settings=looking)

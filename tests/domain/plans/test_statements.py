@@ -1,0 +1,113 @@
+"""The hot statements use whole keys of their indexes at any size, with custom and with generic plans.
+
+No table is read from end to end, and an index condition has the columns that single out a row: a condition on
+`organization_id` alone would read a whole organization.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import pytest
+
+from gatepass.domain.cards import signing_keys, verification
+from gatepass.domain.cards import status as card_status
+from gatepass.domain.events import catalogue
+from gatepass.domain.keys import authentication
+from gatepass.domain.keys import issuance as key_issuance
+from gatepass.domain.tickets import cancellation
+from gatepass.domain.tickets import issuance as ticket_issuance
+from tests.domain.plans.explain import Link, explain, faults, nodes
+from tests.domain.plans.large_database import ANYTHING, LARGEST, SMALL
+
+
+@dataclass(frozen=True)
+class Hot:
+    name: str
+    text: str
+    types: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+ORGANIZATION: Final = "'{organization}'"
+ID: Final = f"'{ANYTHING}'"
+IDS: Final = f"ARRAY['{ANYTHING}', '{SMALL}', '{LARGEST}']::uuid[]"
+NOW: Final = "'2031-01-01'"
+
+HOT: Final = [
+    Hot("authentication", authentication.BY_HASHES, ("bytea[]",), (r"ARRAY['\xaa', '\xbb']::bytea[]",)),
+    Hot("an event", catalogue.FIND, ("uuid", "uuid"), (ORGANIZATION, ID)),
+    Hot("categories of a page", catalogue.CATEGORIES, ("uuid", "uuid[]"), (ORGANIZATION, IDS)),
+    Hot("verifying keys", signing_keys.VERIFYING, ("uuid",), (ORGANIZATION,)),
+    Hot(
+        "a card by its number",
+        verification.LOOK_UP,
+        ("uuid[]", "uuid[]", "uuid[]", "text[]", "timestamptz"),
+        (
+            f"ARRAY[{ORGANIZATION}]::uuid[]",
+            f"ARRAY[{ID}]::uuid[]",
+            f"ARRAY[{ID}]::uuid[]",
+            "ARRAY['SVC 0001 0001 0000']",
+            NOW,
+        ),
+    ),
+    Hot("a card to move", card_status.LOCK, ("uuid", "uuid"), (ORGANIZATION, ID)),
+    Hot("an event's status", ticket_issuance.EVENT_STATUS, ("uuid", "uuid"), (ORGANIZATION, ID)),
+    Hot("a place", ticket_issuance.TAKE_PLACE, ("uuid", "uuid", "uuid"), (ORGANIZATION, ID, ID)),
+    Hot(
+        "a cancelled ticket",
+        cancellation.CANCEL,
+        ("uuid", "uuid", "timestamptz", "text"),
+        (ORGANIZATION, ID, NOW, "'reason'"),
+    ),
+    Hot("an undone activation", cancellation.UNDO, ("uuid", "uuid"), (ORGANIZATION, ID)),
+    Hot(
+        "keys that were used",
+        key_issuance.MARK_USED,
+        ("uuid[]", "uuid[]", "timestamptz[]", "inet[]"),
+        (f"ARRAY[{ORGANIZATION}]::uuid[]", f"ARRAY[{ID}]::uuid[]", "ARRAY[now()]", "ARRAY[NULL]::inet[]"),
+    ),
+]
+
+
+@pytest.mark.parametrize("organization", [LARGEST, SMALL], ids=["largest", "small"])
+@pytest.mark.parametrize("mode", ["generic", "custom"])
+@pytest.mark.parametrize("hot", HOT, ids=lambda hot: hot.name)
+def test_a_hot_statement_uses_a_whole_key(large: Link, hot: Hot, mode: str, organization: str) -> None:
+    values = [value.format(organization=organization) for value in hot.values]
+    assert faults(explain(large, hot.text, hot.types, values, mode)) == []
+
+
+@pytest.mark.parametrize("organization", [LARGEST, SMALL], ids=["largest", "small"])
+@pytest.mark.parametrize("mode", ["generic", "custom"])
+@pytest.mark.parametrize("page", ["first", "next"])
+def test_a_page_of_events_is_read_in_order_and_no_further(large: Link, page: str, mode: str, organization: str) -> None:
+    """The index has the order, so that LIMIT ends the read. A sort is allowed only where few rows are expected."""
+    if page == "first":
+        plan = explain(large, catalogue.FIRST_PAGE, ["uuid", "int8"], [f"'{organization}'", "101"], mode)
+    else:
+        types, values = ["uuid", "timestamptz", "uuid", "int8"], [f"'{organization}'", "now()", ID, "101"]
+        plan = explain(large, catalogue.NEXT_PAGE, types, values, mode)
+    (scan,) = (node for node in nodes(plan) if "Index Name" in node)
+    assert scan["Index Name"] == "event_published"
+    assert "organization_id = " in scan["Index Cond"]
+    assert ("ROW(starts_at, id) > " in scan["Index Cond"]) == (page == "next")
+    if organization == LARGEST or mode == "generic":
+        assert [node["Node Type"] for node in nodes(plan)] == ["Limit", "Index Scan"]
+
+
+# ---- that this would notice ------------------------------------------------------------------------------------
+
+
+def test_a_lost_index_is_noticed_in_a_statement(large: Link) -> None:
+    with large.transaction(force_rollback=True):
+        large.execute("DROP INDEX api_key_hash")
+        assert faults(
+            explain(large, authentication.BY_HASHES, ["bytea[]"], [r"ARRAY['\xaa']::bytea[]"], "generic")
+        ) == ["Seq Scan on api_key"]
+
+
+def test_a_key_that_is_used_in_part_is_noticed(large: Link) -> None:
+    text = "SELECT * FROM ticket WHERE organization_id = $1 AND activated_gate = $2"
+    with large.transaction(force_rollback=True):
+        large.execute("SET LOCAL enable_seqscan = off")
+        assert faults(explain(large, text, ["uuid", "text"], [f"'{SMALL}'", "'North'"], "generic")) != []

@@ -1,0 +1,191 @@
+"""Finding cards and tickets, issuing a ticket with a card, replacing a card, and the history of a card."""
+
+from uuid import UUID
+
+import pytest
+
+from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
+from gatepass.base.paging import Place
+from gatepass.domain import audit_log, cards, tickets
+from gatepass.domain.cards import CardNotFound, CardRevoked, CardStatus, HeldCard
+from gatepass.domain.tickets import CardHasTicket, HistoryKind, IssuedTicket, SoldOut, TicketState, listing
+from tests import factory
+from tests.factory import Tenant
+
+
+async def issued(tenant: Tenant, **wish: str) -> IssuedTicket:
+    async with tenant.db.transaction() as tx:
+        return await tickets.issue_with_card(
+            tx, tenant.id, tenant.event_id, tenant.category_id, by=factory.BY, at=factory.now(), **wish
+        )
+
+
+async def found(tenant: Tenant, beginning: str) -> list[str | None]:
+    async with tenant.db.autocommit() as tx:
+        return [card.name for card in await cards.find_by_holder(tx, tenant.id, beginning, limit=10)]
+
+
+async def by_number(tenant: Tenant, typed: str) -> HeldCard | None:
+    async with tenant.db.autocommit() as tx:
+        return await cards.find_by_number(tx, tenant.id, typed)
+
+
+async def test_a_card_by_its_number_however_it_is_typed(tenant: Tenant) -> None:
+    card = await tenant.card()
+    digits = card.number[4:]
+    for typed in (card.number, card.number.lower(), digits, digits.replace(" ", ""), f"svc-{digits.replace(' ', '-')}"):
+        one = await by_number(tenant, typed)
+        assert one is not None
+        assert one.id == card.id
+    for typed in ("", "SVC", "1234", "x" * 500, card.number[:-1]):
+        assert await by_number(tenant, typed) is None
+    assert await by_number(await factory.tenant(tenant.db), card.number) is None
+
+
+async def test_cards_by_the_beginning_of_a_name_or_an_address(tenant: Tenant) -> None:
+    await issued(tenant, name="Zoë Öster", email="Zoe@Example.org")
+    await issued(tenant, name="zoé")
+    await issued(tenant, name="50% off_")
+    assert await found(tenant, "ZO") == ["zoé", "Zoë Öster"]
+    assert await found(tenant, "zoë ö") == ["Zoë Öster"]
+    assert await found(tenant, "zoe@ex") == ["Zoë Öster"]
+    assert await found(tenant, "50%") == ["50% off_"]
+    assert await found(tenant, "%") == []
+    assert await found(await factory.tenant(tenant.db), "zo") == []
+
+
+async def test_cards_newest_first_and_those_out_of_use(tenant: Tenant) -> None:
+    made = [await tenant.card() for _ in range(5)]
+    await tenant.move_card(made[1], CardStatus.SUSPENDED)
+    async with tenant.db.autocommit() as tx:
+        first = await cards.newest(tx, tenant.id, limit=3)
+        rest = await cards.newest(tx, tenant.id, before=first[-1].id, limit=3)
+        suspended = await cards.newest(tx, tenant.id, status=CardStatus.SUSPENDED, limit=3)
+    assert [card.id for card in first + rest] == [card.id for card in reversed(made)]
+    assert [card.id for card in suspended] == [made[1].id]
+
+
+async def test_a_ticket_is_handed_out_once(tenant: Tenant) -> None:
+    new = await issued(tenant, name="Ann", reference="A-1")
+    with pytest.raises(CardHasTicket) as refused:
+        await issued(tenant, card_number=new.card_number)
+    assert refused.value.param == "card_number"
+    with pytest.raises(InvalidRequest) as taken:
+        await issued(tenant, reference="A-1")
+    assert taken.value.param == "reference"
+    with pytest.raises(CardNotFound):
+        await issued(tenant, card_number="SVC 0000 0000 0000")
+    card = await tenant.card(with_ticket=False)
+    await tenant.move_card(card, CardStatus.REVOKED)
+    with pytest.raises(CardRevoked):
+        await issued(tenant, card_number=card.number)
+    async with tenant.db.autocommit() as tx:
+        (one,) = await tickets.find_by_reference(tx, tenant.id, "A-1", limit=5)
+    assert (one.id, one.name, one.reference, one.state) == (new.ticket_id, "Ann", "A-1", TicketState.ISSUED)
+
+
+async def test_a_category_that_is_sold_out(tenant: Tenant) -> None:
+    small = await factory.tenant(tenant.db, places=1)
+    await issued(small)
+    with pytest.raises(SoldOut) as refused:
+        await issued(small)
+    assert refused.value.param == "category"
+
+
+async def test_an_events_tickets_by_state(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [await issued(tenant) for _ in range(7)]
+    async with tenant.db.transaction() as tx:
+        await tickets.cancel(tx, tenant.id, made[0].ticket_id, by=factory.BY, at=factory.now(), reason="x")
+    assert await pages(tenant, limit=3) == [3, 3, 1]
+    assert await pages(tenant, limit=7) == [7]
+    assert await pages(tenant, limit=3, category_id=tenant.category_id) == [3, 3, 1]
+    assert await pages(tenant, limit=3, category_id=tenant.event_id) == [0]
+    assert await pages(tenant, limit=10, state=TicketState.CANCELLED) == [1]
+    # Nothing matches at first; the next page goes on from where this one stopped.
+    monkeypatch.setattr(listing, "LOOKED_THROUGH", 3)
+    assert await pages(tenant, limit=3, state=TicketState.CANCELLED) == [0, 0, 1]
+    assert await pages(tenant, limit=2, state=TicketState.ISSUED) == [2, 2, 2, 0]
+
+
+async def pages(
+    tenant: Tenant, limit: int, category_id: UUID | None = None, state: TicketState | None = None
+) -> list[int]:
+    sizes: list[int] = []
+    place: UUID | None = None
+    while True:
+        async with tenant.db.autocommit() as tx:
+            page, place = await tickets.of_event(
+                tx, tenant.id, tenant.event_id, category_id=category_id, state=state, before=place, limit=limit
+            )
+        sizes.append(len(page))
+        if place is None:
+            return sizes
+
+
+async def test_an_export_has_every_ticket_once(tenant: Tenant) -> None:
+    made = [(await issued(tenant)).ticket_id for _ in range(5)]
+    exported: list[UUID] = []
+    while True:
+        async with tenant.db.autocommit() as tx:
+            after = exported[-1] if exported else None
+            some = await tickets.export_some(tx, tenant.id, tenant.event_id, after=after, limit=2)
+        if not some:
+            break
+        exported += [one.id for one in some]
+    assert exported == made
+
+
+async def test_a_new_card_takes_over_what_is_unused(tenant: Tenant) -> None:
+    other_event = await tenant.event()
+    old = await issued(tenant, name="Ann", email="ann@example.org")
+    async with tenant.db.transaction() as tx:
+        await tx.run(USE, tenant.id, old.ticket_id)
+    async with tenant.db.transaction() as tx:
+        category = await tx.value(CATEGORY, tenant.id, other_event)
+        unused = await tickets.issue(tx, tenant.id, other_event, category, old.card_id, by=factory.BY, at=factory.now())
+    async with tenant.db.transaction() as tx:
+        new = await tickets.replace(tx, tenant.id, old.card_id, by=factory.BY, at=factory.now(), reason="lost")
+    async with tenant.db.autocommit() as tx:
+        gone, held = await cards.find(tx, tenant.id, old.card_id), await cards.find(tx, tenant.id, new.id)
+        assert [one.id for one in await tickets.of_card(tx, tenant.id, old.card_id)] == [old.ticket_id]
+        assert [one.id for one in await tickets.of_card(tx, tenant.id, new.id)] == [unused]
+        noted = [change.becomes for change in await audit_log.of_subject(tx, tenant.id, old.card_id)]
+    assert (gone.status, gone.name, held.status, held.name) == (CardStatus.REVOKED, None, CardStatus.ACTIVE, "Ann")
+    assert new.number in noted
+    with pytest.raises(NotAllowedFromHere):
+        async with tenant.db.transaction() as tx:
+            await tickets.replace(tx, tenant.id, old.card_id, by=factory.BY, at=factory.now(), reason="lost")
+
+
+USE = "UPDATE ticket SET activated_at = now() WHERE organization_id = $1 AND id = $2"
+CATEGORY = """
+    INSERT INTO ticket_category (organization_id, id, event_id, name, price_minor, currency, quantity_total)
+    VALUES ($1, gen_random_uuid(), $2, 'General', 0, 'EUR', 10)
+    RETURNING id
+"""
+
+
+async def test_a_cards_history_is_whole_and_newest_first(tenant: Tenant) -> None:
+    card = await issued(tenant, name="Ann")
+    async with tenant.db.transaction() as tx:
+        for n in range(3):
+            await tx.run(SCANNED, tenant.id, n, tenant.event_id, card.card_number, card.card_id)
+        await cards.change_status(
+            tx, tenant.id, card.card_id, CardStatus.SUSPENDED, by=factory.BY, at=factory.now(), reason="odd"
+        )
+    async with tenant.db.transaction() as tx:
+        whole = await tickets.history(tx, tenant.id, card.card_id, limit=50)
+        page = await tickets.history(tx, tenant.id, card.card_id, before=Place(whole[1].at, whole[1].id), limit=2)
+        strange = await tickets.history(tx, (await factory.tenant(tenant.db)).id, card.card_id, limit=50)
+    assert [moment.at for moment in whole] == sorted((moment.at for moment in whole), reverse=True)
+    assert sum(moment.kind is HistoryKind.SCAN for moment in whole) == 3
+    assert {moment.what for moment in whole if moment.kind is HistoryKind.CHANGE} == {"issued", "suspended"}
+    assert page == whole[2:4]
+    assert strange == []
+
+
+SCANNED = """
+    INSERT INTO scan (organization_id, at, id, mode, key_id, event_id, card_number, card_id, verdict, gate)
+    VALUES ($1, now() - make_interval(mins => $2), gen_random_uuid(), 'live', gen_random_uuid(), $3, $4, $5,
+            'already_activated', 'North')
+"""

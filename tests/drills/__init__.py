@@ -1,0 +1,1 @@
+"""Drills: what an operator does on a bad day, in one command, judged."""

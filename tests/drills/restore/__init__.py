@@ -1,0 +1,1 @@
+"""The restore drill: `make restore-drill`."""

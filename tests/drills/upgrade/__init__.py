@@ -1,0 +1,1 @@
+"""The upgrade drill: `make upgrade-drill`."""

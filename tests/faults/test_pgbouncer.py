@@ -1,0 +1,117 @@
+"""Behind PgBouncer in transaction mode: all of it works, or a call that cannot be served is 503 with its cause."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from gatepass.base.database import Database
+from gatepass.migrations import runner
+from tests import factory
+from tests.base.pgbouncer import DEBIANS, KEEPS_NONE, KEEPS_STATEMENTS, newer, pgbouncer
+from tests.factory import Tenant
+from tests.faults.gates import client_of, database_state, load, scan
+from tests.postgres import Cluster, free_port
+from tests.processes import GatepassProcess, gatepass, launch_worker, serve
+from tests.receivers import receiving
+
+pytestmark = pytest.mark.slow
+
+NAME = "gatepass_pooled"
+CARDS = 100
+
+
+def environment(url: str) -> dict[str, str]:
+    return {
+        "GATEPASS_DATABASE_URL": url,
+        "GATEPASS_ENCRYPTION_KEYS": factory.KEY,
+        "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
+        "GATEPASS_LOG_LEVEL": "info",
+    }
+
+
+@pytest.fixture(scope="module")
+async def direct(cluster: Cluster) -> AsyncGenerator[Database]:
+    """The database past PgBouncer, to prepare and to check."""
+    url = cluster.create_database(NAME)
+    runner.upgrade(url)
+    database = Database(url, deadline=20)
+    yield database
+    await database.close()
+
+
+@contextmanager
+def running(url: str) -> Generator[GatepassProcess]:
+    server = serve({**environment(url), "GATEPASS_METRICS_PORT": str(free_port())}, free_port())
+    yield server
+    server.kill()
+
+
+async def scan_all(server: GatepassProcess, tenant: Tenant, numbers: list[str]) -> Counter[int]:
+    """Scan each card until it is activated; how often each status was answered."""
+    key, statuses = (await tenant.key()).text, Counter[int]()
+
+    async def gate(client: httpx2.AsyncClient, number: str) -> None:
+        while True:
+            answer = await scan(client, tenant, {"card_number": number}, idempotency_key=f"once {number}")
+            statuses[answer.status_code] += 1
+            assert answer.status_code in {200, 503}, answer.text
+            if answer.status_code == 200:
+                return
+
+    async with client_of(server, key) as client:
+        await asyncio.gather(*(gate(client, number) for number in numbers))
+    return statuses
+
+
+async def assert_each_is_activated_once(tenant: Tenant, numbers: list[str]) -> None:
+    found = await database_state(tenant)
+    assert all(found.verdicts(number) == {"activated": 1} for number in numbers)
+
+
+async def test_all_of_it_works_behind_a_good_one(cluster: Cluster) -> None:
+    url = cluster.create_database(f"{NAME}_good")
+    with pgbouncer(cluster, f"{NAME}_good", newer(), **KEEPS_STATEMENTS) as through:
+        for _ in range(2):
+            assert "is at" in gatepass(environment(through), "migrate")
+        direct = Database(url, deadline=20)
+        tenant = await factory.tenant(direct)
+        numbers = await load(tenant, CARDS)
+        with running(through) as server:
+            async with receiving() as receiver:
+                await tenant.endpoint(receiver.url())
+                worker = launch_worker(environment(through))
+                assert await scan_all(server, tenant, numbers) == {200: CARDS}
+                await receiver.wait(CARDS)
+                assert worker.stop() == 0
+            faults = [line for process in (server, worker) for line in process.lines if '"level": "error"' in line]
+            assert faults == []
+        await assert_each_is_activated_once(tenant, numbers)
+        await direct.close()
+
+
+@pytest.mark.parametrize("version", ["1.18", "1.24 told to keep none"])
+async def test_one_that_keeps_no_prepared_statements_is_503_with_its_cause(
+    cluster: Cluster, direct: Database, version: str
+) -> None:
+    tenant = await factory.tenant(direct)
+    numbers = await load(tenant, CARDS)
+    program, settings = (DEBIANS, {}) if version == "1.18" else (newer(), KEEPS_NONE)
+    with pgbouncer(cluster, NAME, program, **settings) as through, running(through) as server:
+        await scan_all(server, tenant, numbers[:1])
+        other = Database(through)
+        async with other.transaction() as tx:
+            await tx.value("SELECT 1")  # on the server connection that the scan has just used
+            assert (await scan_all(server, tenant, numbers[1:]))[503] > 0
+        await other.close()
+        lines = [line for line in server.lines if '"status": 503' in line]
+        assert all('"cause"' in line for line in lines)
+        assert any('"cause": "pooler"' in line for line in lines)
+        assert not any('"status": 500' in line or "unhandled" in line for line in server.lines)
+        metrics = httpx2.get(f"http://127.0.0.1:{server.metrics_port}/metrics").text
+        assert re.search(r'gatepass_unavailable_total\{cause="pooler"\} [1-9]', metrics)
+    await assert_each_is_activated_once(tenant, numbers)

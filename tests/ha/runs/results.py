@@ -1,0 +1,36 @@
+"""The results of all runs: one JSON line a round, in a folder that git ignores."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from tests.ha.lab.cluster import ROOT
+
+FOLDER = ROOT / "test-results" / "ha"
+FILE = FOLDER / "results.jsonl"
+# Journals and logs of rounds that failed.
+KEPT = FOLDER / "kept"
+
+Result = dict[str, Any]
+
+
+def append(result: Result, file: Path = FILE) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a") as out:
+        out.write(json.dumps({"commit": commit(), **result}) + "\n")
+
+
+def read(file: Path = FILE) -> list[Result]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def next_round(results: list[Result], seed: int) -> int:
+    """The first round of a seed that has not been run."""
+    return 1 + max((one["round"] for one in results if one["seed"] == seed and "round" in one), default=-1)
+
+
+def commit() -> str:
+    return subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, check=False, capture_output=True, text=True
+    ).stdout.strip()

@@ -1,0 +1,85 @@
+"""What the tests of alerts start: a PostgreSQL of their own, an organization, and processes with metrics."""
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import psycopg
+
+from gatepass.base.database import Database
+from gatepass.migrations import runner
+from tests import factory
+from tests.factory import Tenant
+from tests.postgres import Cluster, free_port, start_cluster
+from tests.processes import GatepassProcess, wait_until_ready
+
+
+@dataclass
+class Stack:
+    cluster: Cluster
+    url: str
+    tenant: Tenant
+    started: list[GatepassProcess] = field(default_factory=list[GatepassProcess])
+
+    def serve(self, interface: str, *changes: str, **settings: str) -> GatepassProcess:
+        """A `gatepass serve` process that is ready. `changes` are those of impatient.py."""
+        port = free_port()
+        command = ["serve", "--only", interface, "--port", str(port)]
+        server = self._start([*changes, *command], port, "GATEPASS_METRICS_PORT", settings)
+        wait_until_ready(server)
+        return server
+
+    def work(self, **settings: str) -> GatepassProcess:
+        worker = self._start(["worker"], 0, "GATEPASS_WORKER_METRICS_PORT", settings)
+        worker.wait_for_line("delivers webhooks")
+        return worker
+
+    def run(self, sql: str, *values: object) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(sql.encode(), values)
+
+    def _start(self, command: list[str], port: int, variable: str, settings: Mapping[str, str]) -> GatepassProcess:
+        metrics_port = free_port()
+        environment = {
+            "GATEPASS_DATABASE_URL": self.url,
+            "GATEPASS_ENCRYPTION_KEYS": factory.KEY,
+            "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}",
+            "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
+            "GATEPASS_LOG_LEVEL": "warning",
+            variable: str(metrics_port),
+            **settings,
+        }
+        process = GatepassProcess(
+            subprocess.Popen(
+                [sys.executable, "-m", "tests.observe.impatient", *command],
+                env={**os.environ, **environment},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            ),
+            port,
+            metrics_port=metrics_port,
+        )
+        self.started.append(process)
+        return process
+
+
+@asynccontextmanager
+async def running_stack() -> AsyncGenerator[Stack]:
+    """A migrated database with an organization. The block starts processes, which are ended after it."""
+    cluster = start_cluster()
+    url = cluster.create_database("gatepass_observe")
+    runner.upgrade(url)
+    db = Database(url, deadline=20)
+    stack = Stack(cluster, url, await factory.tenant(db))
+    try:
+        yield stack
+    finally:
+        for process in stack.started:
+            if process.is_alive():
+                process.kill()
+        await db.close()
+        cluster.stop()

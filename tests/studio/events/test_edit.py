@@ -1,0 +1,94 @@
+"""Creating and changing events: details, times, copies."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.studio.browser_session import BrowserSession
+from tests.studio.events.drafts import NIGHT, found, id_in, make_draft
+from tests.studio.samples.events import OFFER
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"title": " "}, "This is needed."),
+        ({"title": "x" * 201}, "longer than 200 characters"),
+        ({"starts_date": "01/06/2031"}, "This is not a date."),
+        ({"starts_date": "2031-02-30"}, "This is not a date."),
+        ({"starts_time": "8pm"}, "This is not a time."),
+        ({"ends_time": ""}, "This is needed."),
+        ({"ends_time": "19:00"}, "An event starts before it ends."),
+        ({"time_zone": "Belgium"}, "This is not a time zone"),
+        ({"country": "Belgium"}, "A country is two capital letters"),
+        ({"starts_date": "2031-03-30", "starts_time": "02:30"}, "there is no 02:30 on that day"),
+        ({"starts_date": "1931-06-01"}, "The year must be from 2000"),
+        ({"venue": "a\x00b"}, "cannot be stored"),
+        ({"venue": "a\u202eb"}, "cannot be kept"),
+    ],
+)
+async def test_what_is_wrong_is_said_and_the_input_kept(
+    user: BrowserSession, fields: dict[str, str], sentence: str
+) -> None:
+    answer = await user.send("events/new", status=422, **(NIGHT | fields))
+    assert sentence in answer.text
+    assert 'value="Ghent"' in answer.text
+    assert 'role="alert"' in answer.text
+
+
+async def test_a_time_that_comes_twice_is_asked_about(user: BrowserSession) -> None:
+    twice: dict[str, Any] = {
+        "starts_date": "2031-10-26",
+        "starts_time": "02:30",
+        "ends_date": "2031-10-26",
+        "ends_time": "09:00",
+    }
+    answer = await user.send("events/new", status=422, **(NIGHT | twice))
+    assert "Which one is meant?" in answer.text
+    assert answer.text.count('name="starts_which"') == 2
+    assert 'name="ends_which"' not in answer.text
+    event_id = await make_draft(user, **twice, starts_which="second")
+    assert (await found(user, event_id)).event.starts_at.isoformat() == "2031-10-26T01:30:00+00:00"
+    page = await user.see(f"events/{event_id}/edit")
+    assert re.search(r'value="second" checked', page)
+    await user.send(f"events/{event_id}/edit", **(NIGHT | twice | {"starts_which": "first"}))
+    assert (await found(user, event_id)).event.starts_at.isoformat() == "2031-10-26T00:30:00+00:00"
+
+
+async def test_times_are_said_in_utc_while_one_types(user: BrowserSession) -> None:
+    asked = "time_zone=Asia/Kathmandu&starts_date=2031-06-01&starts_time=20:00&ends_date=&ends_time=23:00"
+    part = await user.see(f"events/clock?{asked}")
+    assert "1 Jun 2031, 14:15 UTC" in part
+    assert "Ends" not in part
+    assert (await user.see("events/clock?time_zone=Nowhere&starts_date=2031-06-01&starts_time=20:00")).strip() == ""
+    gap = "time_zone=Europe/Paris&starts_date=2031-03-30&starts_time=02:15"
+    assert "03:15 comes instead" in await user.see(f"events/clock?{gap}")
+    assert "no such day" in await user.see("events/clock?time_zone=UTC&starts_date=2031-02-30&starts_time=02:15")
+
+
+async def test_an_edit_shows_what_was_and_what_is(user: BrowserSession) -> None:
+    event_id = await make_draft(user)
+    page = await user.see(f"events/{event_id}/edit")
+    assert 'value="20:00"' in page
+    assert 'value="Europe/Brussels"' in page
+    page = await user.follow(await user.send(f"events/{event_id}/edit", **(NIGHT | {"title": "Short Night"})))
+    assert "Saved." in page
+    assert "Title changed" in page
+    assert re.search("<del[^>]*>Long Night</del>", page)
+    page = await user.follow(await user.send(f"events/{event_id}/edit", **(NIGHT | {"title": "Short Night"})))
+    assert "Nothing was changed." in page
+
+
+async def test_a_duplicate_is_another_draft(user: BrowserSession) -> None:
+    event_id = await make_draft(user)
+    await user.send(f"events/{event_id}/categories", **OFFER)
+    answer = await user.send(f"events/{event_id}/duplicate", title="Again", every="3", unit="days")
+    assert "This is the copy" in await user.follow(answer)
+    first, copy = await found(user, event_id), await found(user, id_in(answer.headers["location"]))
+    assert copy.event.starts_at - first.event.starts_at == timedelta(days=3)
+    assert len(copy.categories) == 1
+    for bad in ({"every": "x"}, {"every": "99999"}, {"unit": "years"}, {"title": ""}):
+        fields: dict[str, Any] = {"title": "Again", "every": "3", "unit": "days"} | bad
+        await user.send(f"events/{event_id}/duplicate", status=422, **fields)

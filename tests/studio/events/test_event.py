@@ -1,0 +1,93 @@
+"""The page of an event: publishing, cancelling, ending, and the refusals on the way."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from gatepass.domain import audit_log
+from gatepass.domain.events import EventStatus
+from gatepass.domain.sandbox import EVENT_ID
+from gatepass.domain.staff import Role
+from gatepass.domain.webhooks import MessageType
+from gatepass.studio.middleware import Middleware
+from tests import factory
+from tests.studio.browser_session import BrowserSession, sign_in
+from tests.studio.events.drafts import NIGHT, found, id_in
+from tests.studio.samples.events import OFFER
+
+
+async def test_from_a_draft_to_a_published_event(user: BrowserSession) -> None:
+    answer = await user.send("events/new", **NIGHT)
+    assert "There are no" not in (page := await user.follow(answer))
+    assert "Now say what tickets there are" in page
+    event_id = id_in(answer.headers["location"])
+    page = await user.see(f"events/{event_id}")
+    assert "1 thing is missing" in page
+    assert "Sun 1 Jun 2031, 20:00" in page
+    assert "Europe/Brussels, UTC+02:00" in page
+    assert "1 Jun 2031, 18:00 UTC" in page
+    refused = await user.send(f"events/{event_id}/publish", status=409)
+    assert "Add a ticket category" in refused.text
+    assert "disabled" in await user.see(f"events/{event_id}/publish")
+    page = await user.follow(await user.send(f"events/{event_id}/categories", **(OFFER | {"name": "Balcony"})))
+    assert "12.50 EUR" in page
+    page = await user.follow(await user.send(f"events/{event_id}/publish"))
+    assert "The event is published." in page
+    listing = await found(user, event_id)
+    assert listing.event.status is EventStatus.PUBLISHED
+    assert (listing.event.description, listing.event.country) == ("Bring\nsoup.", "BE")
+    async with user.tenant.db.autocommit() as tx:
+        noted = await audit_log.of_subject(tx, user.tenant.id, event_id)
+    assert {one.actor for one in noted} == {f"person {user.person.id}"}
+
+
+async def test_cancelling_says_what_it_means_and_needs_a_reason(user: BrowserSession) -> None:
+    tenant = user.tenant
+    await tenant.endpoint("https://example.com/1", MessageType.EVENT_CANCELLED, MessageType.TICKET_CANCELLED)
+    for _ in range(4):
+        await tenant.card()
+    page = await user.see(f"events/{tenant.event_id}/cancel")
+    assert re.findall(r'<dd class="figure">(.*?)</dd>', page) == ["4", "5"]
+    answer = await user.send(f"events/{tenant.event_id}/cancel", status=422, reason=" ")
+    assert "Say why" in answer.text
+    page = await user.follow(await user.send(f"events/{tenant.event_id}/cancel", reason="A storm is coming."))
+    assert "A storm is coming." in page
+    assert (await found(user, tenant.event_id)).event.status is EventStatus.CANCELLED
+    for what in ("edit", "categories", "cover", "cancel"):
+        answer = await user.client.get(user.url(f"events/{tenant.event_id}/{what}"))
+        assert answer.headers["location"].endswith(str(tenant.event_id))
+    await user.send(f"events/{tenant.event_id}/edit", status=409, **NIGHT)
+    await user.send(f"events/{tenant.event_id}/end", status=409)
+
+
+async def test_an_event_that_is_on_can_be_ended(user: BrowserSession) -> None:
+    running = await user.tenant.event(starts_in=timedelta(hours=-1))
+    assert "It is on now" in await user.see(f"events/{running}")
+    assert "This event is over" in await user.follow(await user.send(f"events/{running}/end"))
+
+
+@pytest.mark.parametrize("role", [Role.GATE_LEAD, Role.VIEWER])
+async def test_gate_leads_and_viewers_see_and_change_nothing(
+    studio: Middleware, tenant: factory.Tenant, role: Role
+) -> None:
+    async with await sign_in(studio, tenant, role) as user:
+        page = await user.see(f"events/{tenant.event_id}")
+        assert "/edit" not in page
+        assert "/cancel" not in page
+        assert "Newest changes" not in page
+        await user.send(f"events/{tenant.event_id}/edit", status=403, **NIGHT)
+        await user.send(f"events/{tenant.event_id}/cancel", status=403, reason="x")
+        await user.send("events/new", status=403, **NIGHT)
+        await user.see(f"events/{tenant.event_id}/edit", status=403)
+
+
+async def test_the_sandbox_has_one_event_which_nobody_changes(studio: Middleware, tenant: factory.Tenant) -> None:
+    async with await sign_in(studio, tenant, mode="sandbox") as user:
+        assert "Sandbox Night" in await user.see("events")
+        page = await user.see(f"events/{EVENT_ID}")
+        assert "TEST_REVOKED" in page
+        assert "/edit" not in page
+        await user.send(f"events/{EVENT_ID}/edit", status=409, **NIGHT)
+        await user.send("events/new", status=409, **NIGHT)
+        await user.see(f"events/{tenant.event_id}", status=404)

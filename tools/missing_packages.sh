@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Prints the Debian packages that this machine lacks: for the programs that are named, or for all that the checks use.
+set -euo pipefail
+
+declare -A packages=(
+    [chromium]="chromium fonts-dejavu-core"
+    [curl]=curl
+    [envsubst]=gettext-base
+    [etcd]=etcd-server
+    [gcc]=gcc
+    [git]=git
+    [haproxy]=haproxy
+    [ip]=iproute2
+    [iptables]=iptables
+    [jq]=jq
+    [libevent-dev]=libevent-dev
+    [libssl-dev]=libssl-dev
+    [kubectl]=kubernetes-client
+    [make]=make
+    [npm]="nodejs npm"
+    [pgbouncer]=pgbouncer
+    [pkg-config]=pkg-config
+    [pgbackrest]=pgbackrest
+    [postgresql-15]=postgresql-15
+    [prometheus]=prometheus
+    [redis-server]=redis-server
+    [strace]=strace
+    [systemd-analyze]=systemd
+    [valkey]=redis-server
+    [wrk]=wrk
+)
+
+is_installed() {
+    case $1 in
+        chromium) [ -x "${CHROMIUM:-/usr/bin/chromium}" ] ;;
+        haproxy | ip | iptables) [ -x "/usr/sbin/$1" ] ;;
+        libevent-dev) [ -e /usr/include/event2/event.h ] ;;
+        libssl-dev) [ -e /usr/include/openssl/ssl.h ] ;;
+        pgbouncer) [ -x /usr/sbin/pgbouncer ] ;;
+        postgresql-15) [ -x /usr/lib/postgresql/15/bin/postgres ] ;;
+        valkey) command -v valkey-server >/dev/null || command -v redis-server >/dev/null ;;
+        *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+[ $# -gt 0 ] || set -- "${!packages[@]}"
+missing=()
+for program in "$@"; do
+    # shellcheck disable=SC2206  # one program may need two packages
+    is_installed "$program" || missing+=(${packages[$program]})
+done
+echo "${missing[*]}"

@@ -1,0 +1,1 @@
+"""A release: `make release`."""
