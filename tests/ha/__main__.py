@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from tests.ha.lab.lab import Lab, LabTakenError
@@ -85,10 +86,7 @@ def check(seed: int, letter: str | None) -> int:
                 slow += late
             if one.number == 0:
                 pace = max(1.0, (time.monotonic() - started) / one.seconds)
-        seen = control(run, seed)["seen"]
-        print(f"negative control: {seen} acknowledged scans are lost, and seen to be lost", flush=True)
-        if not seen:
-            wrong.append("With asynchronous replication the judge saw no loss: it would not see one elsewhere either.")
+        wrong += told_of_control(control(run, seed))
     print(f"{time.monotonic() - begin:.0f} s.", *wrong, sep="\n")
     if slow:
         print("Later than wanted, which is no failure here:", *slow, sep="\n")
@@ -96,7 +94,7 @@ def check(seed: int, letter: str | None) -> int:
 
 
 def full(seed: int, start: int | None, faults: int, minutes: float, letter: str | None) -> int:
-    """Rounds of a seed, as many as are asked for, each appended to the results."""
+    """Rounds of a seed, as many as are asked for, each appended to the results; at the end of a lab the control."""
     until = time.monotonic() + minutes * 60
     number = results.next_round(results.read(), seed) if start is None else start
     print(f"Seed {seed}, from round {number}: make ha-full SEED={seed} goes on where this one ends.", flush=True)
@@ -104,15 +102,17 @@ def full(seed: int, start: int | None, faults: int, minutes: float, letter: str 
     upcoming = plan.rounds(seed, number)
     while faults > 0 and time.monotonic() < until:
         with session(letter, TICKETS) as run:
-            for one, _ in zip(upcoming, range(ROUNDS_PER_LAB), strict=False):
+            for one in islice(upcoming, ROUNDS_PER_LAB):
                 result = attempted(run, one)
                 unsafe, late = told(one, result)
                 wrong += unsafe + late
                 faults -= len(one.names)
                 if faults <= 0 or time.monotonic() > until or "stuck" in result["violations"]:
                     break
-            else:
-                results.append(control(run, seed))
+            if "stuck" not in result["violations"]:
+                negative = control(run, seed)
+                results.append(negative)
+                wrong += told_of_control(negative)
     print(report.summary(results.read()), *wrong, sep="\n")
     return bool(wrong)
 
@@ -147,6 +147,14 @@ def told(one: Round, result: dict[str, Any]) -> tuple[list[str], list[str]]:
     for sentence in unsafe + late:
         print(f"      {sentence}", flush=True)
     return unsafe, late
+
+
+def told_of_control(result: dict[str, Any]) -> list[str]:
+    """Print a line about the negative control; a sentence if the judge was blind."""
+    print(f"negative control: {result['seen']} acknowledged scans are lost, and seen to be lost", flush=True)
+    if result["seen"]:
+        return []
+    return ["With asynchronous replication the judge saw no loss: it would not see one elsewhere either."]
 
 
 def show(write: bool) -> int:
