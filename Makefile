@@ -185,10 +185,11 @@ cells-check:  ## two cells behind the edge, in short, for CI: what comes back re
 	$(BIN)/python -m bench.cells --rounds 3 --seconds 1 --cost-rounds 2 --width 3 --check
 
 .PHONY: cells-full
-cells-full:  ## the same with slices of four seconds, and the wanted bounds; cells-check has three times as wide ones
-	$(call need,haproxy wrk)
+cells-full:  ## the same at full size and with the wanted bounds, then with a Patroni cluster for each cell; as root
+	$(call need,haproxy wrk $(HA))
 	$(BIN)/pytest -q tests/edge
 	$(BIN)/python -m bench.cells --check
+	$(BIN)/python -m bench.cells --patroni --check
 
 .PHONY: sdk-check
 sdk-check:  ## the SDK: one source, its contract against the service and the fake, bad networks, kills, its wheel

@@ -25,26 +25,33 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="rounds of the faults")
     parser.add_argument("--seconds", type=int, default=4, help="seconds of a slice")
     parser.add_argument("--cost-rounds", type=int, default=5, help="rounds of the CPU of a scan")
+    parser.add_argument("--patroni", action="store_true", help="three machines for each cell; only the faults; as root")
     parser.add_argument("--check", action="store_true", help="fail if a bound is missed")
     parser.add_argument("--width", type=float, default=1.0, help="bounds this many times as wide, on a busy machine")
     options = parser.parse_args()
+    faults = isolation.OF_THREE_MACHINES if options.patroni else isolation.FAULTS
+    cost_rounds = 0 if options.patroni else options.cost_rounds
     # Cell a has a slice for each fault and one alone, and two for the cost.
-    calm = options.rounds * (len(isolation.FAULTS) + 1) * isolation.MOST_A_SECOND
-    tickets = (calm + options.cost_rounds * 2 * cost.MOST_A_SECOND) * options.seconds
+    calm = options.rounds * (len(faults) + 1) * isolation.MOST_A_SECOND
+    tickets = (calm + cost_rounds * 2 * cost.MOST_A_SECOND) * options.seconds
     # A run that is ended from outside leaves no server behind.
     signal.signal(signal.SIGTERM, _end)
-    with tempfile.TemporaryDirectory() as folder, two_cells(Path(folder), tickets) as (edge, a, b):
-        costs = cost.measure(edge, a, b, rounds=options.cost_rounds, seconds=options.seconds)
-        missed = _report_cost(costs, options.width)
-        series = isolation.measure(edge, a, b, rounds=options.rounds, seconds=options.seconds)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        with two_cells(folder, tickets, patroni=options.patroni) as (edge, a, b):
+            costs = cost.measure(edge, a, b, rounds=cost_rounds, seconds=options.seconds) if cost_rounds else None
+            missed = _report_cost(costs, options.width) if costs else []
+            series = isolation.measure(edge, a, b, faults, rounds=options.rounds, seconds=options.seconds)
     missed += _report_faults(series, options.width)
     RESULTS.mkdir(exist_ok=True)
-    figures = {
-        "faults": {one.name: {"p99_ms": isolation.p99_ms(one), "errors": isolation.errors(one)} for one in series},
-        "cost_us": {one.name: {"cells": one.cells, "edge": one.edge, "a_second": one.rate} for one in costs},
-        "ratio": cost.ratio(costs),
+    figures: dict[str, object] = {
+        "faults": {one.name: {"p99_ms": isolation.p99_ms(one), "errors": isolation.errors(one)} for one in series}
     }
-    (RESULTS / "cells.json").write_text(json.dumps(figures, indent=2) + "\n")
+    if costs:
+        figures["cost_us"] = {one.name: {"cells": one.cells, "edge": one.edge, "a_second": one.rate} for one in costs}
+        figures["ratio"] = cost.ratio(costs)
+    name = "cells-patroni.json" if options.patroni else "cells.json"
+    (RESULTS / name).write_text(json.dumps(figures, indent=2) + "\n")
     for line in missed:
         wide_console().print(f"[red]missed[/red] {line}")
     return 1 if options.check and missed else 0

@@ -1,11 +1,12 @@
 """A fault of cell b, while its callers go on calling: cell a has no error, and is about as fast as alone."""
 
 import signal
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from bench.cells.patroni import PatroniCluster
 from bench.cells.stack import BenchCell
 from bench.measure import Series, Slice
 from tests.edge.proxy import Edge
@@ -48,6 +49,12 @@ def _killed(cell: BenchCell) -> Generator[None]:
     cell.start()
 
 
+def _without_primary(cell: BenchCell) -> Generator[None]:
+    assert isinstance(cell.cluster, PatroniCluster)
+    with cell.cluster.without_primary():
+        yield
+
+
 def _nothing(_: BenchCell) -> Generator[None]:
     yield
 
@@ -58,14 +65,17 @@ FAULTS = (
     Fault("b overloaded", _nothing, connections=512, pause_ms=0),
     Fault("processes of b killed", _killed),
 )
+OF_THREE_MACHINES = (*FAULTS, Fault("machine of b's primary dead", _without_primary))
 
 
-def measure(edge: Edge, a: BenchCell, b: BenchCell, *, rounds: int, seconds: float) -> list[Series]:
+def measure(
+    edge: Edge, a: BenchCell, b: BenchCell, faults: Sequence[Fault], *, rounds: int, seconds: float
+) -> list[Series]:
     """Slices of cell a in every round: alone, then with each fault of b."""
-    alone, *others = series = [Series(name) for name in (ALONE, *(fault.name for fault in FAULTS))]
+    alone, *others = series = [Series(name) for name in (ALONE, *(fault.name for fault in faults))]
     for _ in range(rounds):
         alone.slices.append(_calm(edge, a, seconds))
-        for fault, one in zip(FAULTS, others, strict=True):
+        for fault, one in zip(faults, others, strict=True):
             one.slices.append(_with_fault(edge, a, b, fault, seconds))
             b.wait_until_served(edge)
     return series

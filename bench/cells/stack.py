@@ -11,17 +11,19 @@ from collections.abc import Generator, Iterable
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import httpx2
 
 from bench import dataset
+from bench.cells.patroni import patroni_cluster
 from bench.measure import Slice, wrk
 from bench.stack import cluster_with
 from gatepass.base.encryption import new_key
 from gatepass.base.settings import BASE_PATH
 from gatepass.migrations import runner
 from tests.edge.proxy import Edge, start_edge
-from tests.postgres import Cluster, free_port
+from tests.postgres import free_port
 from tests.processes import GatepassProcess, launch, wait_until_ready
 
 # Two clusters fit into the memory of a small machine.
@@ -30,11 +32,19 @@ POSTGRES = 18
 SERVED_WITHIN = 60.0
 
 
+class Postgres(Protocol):
+    """What runs the database of a cell."""
+
+    def processes(self) -> list[int]: ...
+
+    def signal(self, number: signal.Signals) -> list[int]: ...
+
+
 @dataclass
 class BenchCell:
     letter: str
     core: int
-    cluster: Cluster
+    cluster: Postgres
     environment: dict[str, str]
     data: dataset.Dataset
     ports: list[int]
@@ -104,9 +114,10 @@ def pin(pids: Iterable[int], core: int) -> None:
 
 
 @contextmanager
-def two_cells(folder: Path, tickets: int) -> Generator[tuple[Edge, BenchCell, BenchCell]]:
+def two_cells(folder: Path, tickets: int, *, patroni: bool) -> Generator[tuple[Edge, BenchCell, BenchCell]]:
+    """Each on a PostgreSQL of its own, or on three machines with Patroni."""
     with ExitStack() as stack:
-        a, b = (_cell(stack, folder, letter, core, tickets) for core, letter in enumerate("ab"))
+        a, b = (_cell(stack, folder, letter, core, tickets, patroni=patroni) for core, letter in enumerate("ab"))
         edge = start_edge(folder, free_port(), {"a": a.ports, "b": b.ports})
         stack.callback(edge.stop)
         for cell in (a, b):
@@ -114,10 +125,8 @@ def two_cells(folder: Path, tickets: int) -> Generator[tuple[Edge, BenchCell, Be
         yield edge, a, b
 
 
-def _cell(stack: ExitStack, folder: Path, letter: str, core: int, tickets: int) -> BenchCell:
-    cluster = stack.enter_context(cluster_with(POSTGRES, **BUFFERS))
-    url = cluster.create_database("bench")
-    runner.upgrade(url)
+def _cell(stack: ExitStack, folder: Path, letter: str, core: int, tickets: int, *, patroni: bool) -> BenchCell:
+    cluster, url = _postgres_of_three(stack) if patroni else _postgres(stack)
     own = folder / letter
     own.mkdir()
     data = dataset.load(url, own, tickets, 1, cell=letter)
@@ -133,3 +142,15 @@ def _cell(stack: ExitStack, folder: Path, letter: str, core: int, tickets: int) 
     stack.callback(cell.stop)
     cell.start()
     return cell
+
+
+def _postgres(stack: ExitStack) -> tuple[Postgres, str]:
+    cluster = stack.enter_context(cluster_with(POSTGRES, **BUFFERS))
+    url = cluster.create_database("bench")
+    runner.upgrade(url)
+    return cluster, url
+
+
+def _postgres_of_three(stack: ExitStack) -> tuple[Postgres, str]:
+    cluster = stack.enter_context(patroni_cluster())
+    return cluster, cluster.url

@@ -101,15 +101,17 @@ def full(seed: int, start: int | None, faults: int, minutes: float, letter: str 
     wrong: list[str] = []
     upcoming = plan.rounds(seed, number)
     while faults > 0 and time.monotonic() < until:
+        stuck = False
         with session(letter, TICKETS) as run:
             for one in islice(upcoming, ROUNDS_PER_LAB):
                 result = attempted(run, one)
                 unsafe, late = told(one, result)
                 wrong += unsafe + late
                 faults -= len(one.names)
-                if faults <= 0 or time.monotonic() > until or "stuck" in result["violations"]:
+                stuck = "stuck" in result["violations"]
+                if faults <= 0 or time.monotonic() > until or stuck:
                     break
-            if "stuck" not in result["violations"]:
+            if not stuck:
                 negative = control(run, seed)
                 results.append(negative)
                 wrong += told_of_control(negative)

@@ -96,7 +96,7 @@ BEGIN
            activated_gate = first.gate,
            activated_scanner_id = first.scanner_id
       FROM (SELECT DISTINCT ON (i.organization_id, found.ticket_id)
-                   i.organization_id, found.ticket_id, i.request, i.gate, i.scanner_id
+                   i.organization_id, found.ticket_id, i.event_id, card.id AS card_id, i.request, i.gate, i.scanner_id
               FROM (SELECT DISTINCT ON (u.organization_id, coalesce(u.idempotency_key, u.request)) u.*
                       FROM unnest(p_organization, p_request, p_key, p_idempotency_key, p_event, p_card_number, p_signing_key,
                                   p_expired, p_gate, p_scanner_id, p_given)
@@ -105,11 +105,10 @@ BEGIN
                      WHERE u.key_id <> ALL (dead_keys)
                        AND (u.signing_key IS NULL OR u.signing_key <> ALL (retired_keys))
                      ORDER BY u.organization_id, coalesce(u.idempotency_key, u.request), u.n) i
-             CROSS JOIN LATERAL (SELECT e.id
+             CROSS JOIN LATERAL (SELECT e.status
                                    FROM event e
                                   WHERE e.organization_id = i.organization_id
                                     AND e.id = i.event_id
-                                    AND e.status = 'published'
                                  OFFSET 0) event
              CROSS JOIN LATERAL (SELECT c.id
                                    FROM card c
@@ -120,13 +119,14 @@ BEGIN
              CROSS JOIN LATERAL (SELECT x.id AS ticket_id
                                    FROM ticket x
                                   WHERE x.organization_id = i.organization_id
-                                    AND x.event_id = event.id
+                                    AND x.event_id = i.event_id
                                     AND x.card_id = card.id
                                     AND x.cancelled_at IS NULL
                                     AND x.activated_at IS NULL
                                  OFFSET 0) found
              WHERE i.given IS NULL
                AND NOT i.expired
+               AND event.status = 'published'
                AND NOT EXISTS (SELECT FROM idempotency old
                                 WHERE old.organization_id = i.organization_id
                                   AND old.idempotency_key = i.idempotency_key
@@ -135,6 +135,8 @@ BEGIN
              ORDER BY i.organization_id, found.ticket_id, i.n) first
      WHERE t.organization_id = first.organization_id
        AND t.id = first.ticket_id
+       AND t.event_id = first.event_id  -- so that each index has its whole key, whatever the planner believes of the table
+       AND t.card_id = first.card_id
        AND t.activated_at IS NULL
        AND t.cancelled_at IS NULL;
 

@@ -90,7 +90,8 @@ class Lab:
             return httpx2.get(self.urls[way] + "/readyz", timeout=2).status_code == 200
         return False
 
-    def start(self) -> None:
+    def start_cluster(self) -> None:
+        """The three nodes with an empty database, without anything that uses it."""
         self.remove()
         self.folder.mkdir()
         self._mount_programs()
@@ -98,11 +99,18 @@ class Lab:
         self.cluster.start()
         own = {"NODE": "clients", "ADDRESS": self.network.clients.address, "ETCD_DATA": "none"}
         render({**self.cluster.variables, **own, "POSTGRES_DATA": "none", "POSTGRES_SOCKETS": "none"}, self.folder)
+        leader = self.leader()
+        assert leader is not None
+        for statement in filter(None, map(str.strip, (self.folder / "database.sql").read_text().split(";"))):
+            self.cluster.sql(leader, statement)
+
+    def start(self) -> None:
+        self.start_cluster()
         for name in ("pgbouncer.ini", "pgbouncer.users"):
             shutil.chown(self.folder / name, "postgres", "postgres")
         self.haproxy.start()
         self.pgbouncer.start()
-        self._create_database()
+        self.run(PROGRAM, "migrate", GATEPASS_DATABASE_URL=self.database_url("haproxy"))
         for api in self.apis.values():
             api.start()
         wait_for(self.is_healthy, STARTED_WITHIN, "the API is not ready")
@@ -129,13 +137,6 @@ class Lab:
             if place.startswith(f"{self.folder}/"):
                 run("umount", "-l", place)
         run("rm", "-rf", "--one-file-system", str(self.folder))
-
-    def _create_database(self) -> None:
-        leader = self.leader()
-        assert leader is not None
-        for statement in filter(None, map(str.strip, (self.folder / "database.sql").read_text().split(";"))):
-            self.cluster.sql(leader, statement)
-        self.run(PROGRAM, "migrate", GATEPASS_DATABASE_URL=self.database_url("haproxy"))
 
     def run(self, *command: str, **environment: str) -> str:
         """A command of the clients' machine, with the settings of the service."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CLIENTS = 254
+OUTSIDE = 253
 # Seconds. A process that was killed is gone in milliseconds, unless the machine is very busy.
 GONE_WITHIN = 20.0
 
@@ -99,6 +100,14 @@ class Network:
         for machine in self.machines:
             run("ip", "-n", machine.namespace, "address", "add", f"{machine.address}/24", "dev", "e0")
             run("ip", "-n", machine.namespace, "link", "set", "e0", "up")
+
+    def join_this_machine(self) -> None:
+        """Programs outside of the namespaces reach the nodes too. The card ends with its peer."""
+        card, hub = f"gp{self.letter}", self.clients.namespace
+        run("ip", "link", "add", card, "type", "veth", "peer", "name", "outside", "netns", hub)
+        run("ip", "-n", hub, "link", "set", "outside", "master", "e0", "up")
+        run("ip", "address", "add", f"{self.prefix}.{OUTSIDE}/24", "dev", card)
+        run("ip", "link", "set", card, "up")
 
     def remove(self) -> None:
         """Also what another process left behind."""
