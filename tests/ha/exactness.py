@@ -117,6 +117,9 @@ def _unlike_the_sdk(journal: Journal, rows: Rows) -> Iterator[Violation]:
         is_verdict = told.verdict in {ACTIVATED, USED} or told.verdict in verdicts[told.key]
         if is_verdict and told.verdict not in verdicts[told.key]:
             yield Violation("sdk_outcome", f"the SDK said {told.verdict} of {told.key}, no answer did")
-        ids = {request_id(one.request_id or "") for one in begun[told.key] if one.end <= told.at}
+        # Of this call alone: the SDK knows nothing of an earlier one with the same key.
+        since = max((one.at for one in journal.outcomes if one.key == told.key and one.at < told.at), default=0.0)
+        tries = (one for one in begun[told.key] if since <= one.begin and one.end <= told.at)
+        ids = {request_id(one.request_id or "") for one in tries}
         if not is_verdict and not told.unknown and ids & won_by:
             yield Violation("sdk_outcome", f"the SDK was certain that {told.key} failed ({told.verdict}); it won")

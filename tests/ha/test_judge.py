@@ -108,6 +108,14 @@ def late_commit(run: RecordedRun) -> None:
     run.change(first, status=None, code=None, request_id=None, body="", error="ReadError")
 
 
+def repeated_at_a_dead_process(run: RecordedRun) -> None:
+    """A gate repeats a scan that has won, and that call reaches nobody: the SDK may be certain of that."""
+    one = run.answer(200)
+    begin = run.ends + 1
+    failed = replace(one, begin=begin, end=begin + 0.1, status=None, request_id=None, body="", error="ConnectError")
+    run.records += [failed, Outcome(begin + 0.2, str(one.key), "APIConnectionError", unknown=False)]
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -119,6 +127,7 @@ def late_commit(run: RecordedRun) -> None:
         red_while_scans_fail_now_and_then,
         told_twice,
         late_commit,
+        repeated_at_a_dead_process,
     ],
 )
 async def test_what_can_be_explained_is_no_violation(judged: Judge, change: Change) -> None:

@@ -52,6 +52,15 @@ def test_the_summary_counts_faults_and_not_those_that_could_not_be_made() -> Non
     assert "run 1 times, and its loss was seen 1 times" in text
 
 
+def test_a_busy_machine_counts_for_everything_but_time() -> None:
+    busy = {"load_average": 12.0, "too_long": {"haproxy": [9.0, 3.0]}, "violations": {"late_answer": 3, "lost": 1}}
+    found = [result("switchover", gap=2.0), result("switchover", gap=9.0, **busy)]
+    (row,) = report.table(found).splitlines()[2:]
+    assert "| 2 | 2.0 / 2.0 | 1.0 / 1.0 | 4.0 / 4.0 |" in row
+    assert row.endswith("| 1 lost |")
+    assert "A gap longer than wanted: 0 of the 1 rounds in which the machine did nothing else" in report.summary(found)
+
+
 def test_the_part_of_the_page_between_the_marks_is_replaced() -> None:
     page = "a\n<!-- made by `make ha-report`: begin -->\nold\n<!-- made by `make ha-report`: end -->\nz\n"
     text = report.written(page, [result("switchover")])
