@@ -35,17 +35,22 @@ def violations(journal: Journal, rows: Rows, received: Sequence[Received]) -> It
             yield Violation("bad_signature", f"{one.id} is not signed by us")
         elif one.id not in copies:
             yield Violation("untrue_message", f"{one.id} was received, and nothing of it is in the database")
-    yield from _feed(told, written)
+    first_page = next((page.ids for page in journal.pages if page.ids), [])
+    yield from _feed(told, written, first_page)
 
 
-def _feed(told: Sequence[str], written: Sequence[str]) -> Iterator[Violation]:
-    """The feed's messages, each at its first time, are in the order of the transactions."""
+def _feed(told: Sequence[str], written: Sequence[str], first_page: Sequence[str]) -> Iterator[Violation]:
+    """The feed's messages, each at its first time, are in the order of the transactions.
+
+    Those before the first page were told in an earlier round. A server that does not know the cursor repeats them.
+    """
     place = {id: n for n, id in enumerate(written)}
+    first = min((place[id] for id in first_page if id in place), default=0)
     last = -1
     for id in told:
         if id not in place:
             yield Violation("untrue_message", f"{id} was in the feed, and is not in the database")
-        elif place[id] < last:
+        elif first <= place[id] < last:
             yield Violation("feed_order", f"{id} came after {written[last]}")
         else:
-            last = place[id]
+            last = max(last, place[id])

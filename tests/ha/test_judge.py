@@ -116,6 +116,13 @@ def repeated_at_a_dead_process(run: RecordedRun) -> None:
     run.records += [failed, Outcome(begin + 0.2, str(one.key), "APIConnectionError", unknown=False)]
 
 
+def told_in_an_earlier_round(run: RecordedRun) -> None:
+    """The reader goes on in the middle; then a server that does not know its cursor begins earlier."""
+    first = next(page for page in run.every(FeedPage) if page.ids)
+    run.change(first, ids=first.ids[1:])
+    run.records.append(first)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -128,6 +135,7 @@ def repeated_at_a_dead_process(run: RecordedRun) -> None:
         told_twice,
         late_commit,
         repeated_at_a_dead_process,
+        told_in_an_earlier_round,
     ],
 )
 async def test_what_can_be_explained_is_no_violation(judged: Judge, change: Change) -> None:

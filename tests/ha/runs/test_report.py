@@ -53,8 +53,9 @@ def test_the_summary_counts_faults_and_not_those_that_could_not_be_made() -> Non
 
 
 def test_a_busy_machine_counts_for_everything_but_time() -> None:
-    busy = {"load_average": 12.0, "too_long": {"haproxy": [9.0, 3.0]}, "violations": {"late_answer": 3, "lost": 1}}
-    found = [result("switchover", gap=2.0), result("switchover", gap=9.0, **busy)]
+    busy = result("switchover", gap=9.0, load_average=12.0, too_long={"haproxy": [9.0, 3.0]})
+    busy["violations"] = {"late_answer": 3, "lost": 1}
+    found = [result("switchover", gap=2.0), busy]
     (row,) = report.table(found).splitlines()[2:]
     assert "| 2 | 2.0 / 2.0 | 1.0 / 1.0 | 4.0 / 4.0 |" in row
     assert row.endswith("| 1 lost |")
