@@ -7,6 +7,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 
+import httpx2
 import psycopg
 import pytest
 
@@ -103,3 +104,51 @@ async def test_the_connection_is_cut_while_a_commit_waits(
         if key and answer.status_code == 200:
             assert is_replayed(one)
             assert one.content == answer.content
+
+
+async def test_the_feed_tells_nothing_that_is_on_one_server_alone(
+    stack: tuple[Cluster, Proxy, GatepassProcess, Tenant],
+) -> None:
+    """A commit waits for a standby, and its session is ended: PostgreSQL keeps it, shows it, and may yet lose it."""
+    cluster, _, server, tenant = stack
+    first, second = await load(tenant, 2)
+    key = (await tenant.key()).text
+    headers = {"Authorization": f"Bearer {key}"}
+    async with (
+        connections((server,), key, 2) as (gate, other),
+        httpx2.AsyncClient(base_url=server.base_url, headers=headers) as client,
+    ):
+        assert (await client.get("/webhook-events")).json()["data"] == []  # from now on messages are written
+        gate.send(scan_body(tenant, {"card_number": first}, "gate"))
+        assert (await gate.answer()).status_code == 200
+        (told,) = (await client.get("/webhook-events")).json()["data"]
+        configure(cluster, "nobody")
+        other.send(scan_body(tenant, {"card_number": second}, "gate"))
+
+        async def a_commit_is_given_up() -> bool:
+            return await asyncio.to_thread(end_waiting_sessions, cluster) > 0
+
+        await wait_for(a_commit_is_given_up)
+
+        async def is_visible() -> bool:
+            return (await database_state(tenant)).tickets[second].activated_at is not None
+
+        await wait_for(is_visible)
+        assert_unavailable(await client.get("/webhook-events"))
+        configure(cluster, "")
+
+        async def is_told() -> bool:
+            answer = await client.get("/webhook-events")
+            return answer.status_code == 200 and len(answer.json()["data"]) == 2
+
+        await wait_for(is_told)
+        assert (await client.get("/webhook-events")).json()["data"][0] == told
+
+
+def end_waiting_sessions(cluster: Cluster) -> int:
+    with psycopg.connect(cluster.url(), autocommit=True) as connection:
+        return len(
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+            ).fetchall()
+        )

@@ -5,6 +5,9 @@ that are older than any running one. So a message that commits late is never ski
 
 A cursor names a message, never a transaction id alone: after a failover or a restore, PostgreSQL gives out ids again
 that never reached the new server. If the message of a cursor is gone, the feed goes on by its time, and repeats some.
+
+What the feed tells survives the server. A commit whose wait for a standby is broken off can be seen and still be lost,
+so each page is followed by a commit, which waits for everything before it.
 """
 
 from dataclasses import dataclass
@@ -51,13 +54,18 @@ async def open_feed(tx: Tx, organization_id: UUID, mode: Mode, *, at: datetime) 
 
 
 async def read_feed(tx: Tx, organization_id: UUID, mode: Mode, *, after: FeedCursor | None, limit: int) -> FeedPage:
-    """The messages after the cursor, oldest first; without a cursor, from the oldest that is kept."""
+    """The messages after the cursor, oldest first; without a cursor, from the oldest that is kept.
+
+    Each statement has to be a transaction of its own.
+    """
     # Read before the page: transactions that have finished by now are visible to the next statement.
     finished = int(await tx.value(FINISHED))
     after = after or START
     begin = await _valid(tx, organization_id, mode, after, finished)
     rows = await tx.rows(PAGE, organization_id, mode, begin.txid, begin.id, finished, limit + 1)
     page = rows[:limit]
+    if page:
+        await tx.run(WAIT_FOR_STANDBY)
     cursor = FeedCursor(page[-1]["txid"], page[-1]["id"]) if page else after
     return FeedPage([row["body"] for row in page], len(rows) > limit, cursor)
 
@@ -107,6 +115,8 @@ FIRST_SINCE: Final = """
      ORDER BY txid
      LIMIT 1
 """
+
+WAIT_FOR_STANDBY: Final = "SELECT pg_logical_emit_message(true, 'gatepass', '')"
 
 FINISHED: Final = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
 

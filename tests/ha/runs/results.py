@@ -1,16 +1,16 @@
-"""The results of all runs: one JSON line a round, in a folder that git ignores."""
+"""The results of all runs: one JSON line a round, kept in the repository, so that runs of many days make one table."""
 
 import json
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests.ha.lab.cluster import ROOT
 
-FOLDER = ROOT / "test-results" / "ha"
-FILE = FOLDER / "results.jsonl"
-# Journals and logs of rounds that failed.
-KEPT = FOLDER / "kept"
+FILE = ROOT / "tests" / "ha" / "results.jsonl"
+# Journals and logs of rounds that failed. git ignores them.
+KEPT = ROOT / "test-results" / "ha"
 
 Result = dict[str, Any]
 
@@ -22,7 +22,9 @@ def append(result: Result, file: Path = FILE) -> None:
 
 
 def read(file: Path = FILE) -> list[Result]:
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    """Each round once: the last time counts."""
+    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    return list({(one["seed"], one["round"] if "round" in one else one["at"]): one for one in lines}.values())
 
 
 def next_round(results: list[Result], seed: int) -> int:
@@ -30,6 +32,7 @@ def next_round(results: list[Result], seed: int) -> int:
     return 1 + max((one["round"] for one in results if one["seed"] == seed and "round" in one), default=-1)
 
 
+@cache
 def commit() -> str:
     return subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, check=False, capture_output=True, text=True

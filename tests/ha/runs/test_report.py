@@ -85,6 +85,14 @@ def test_a_run_goes_on_where_the_last_one_of_its_seed_ended(tmp_path: Path) -> N
     assert json.loads(file.read_text().splitlines()[0])["commit"]
 
 
+def test_a_round_that_is_run_again_counts_once(tmp_path: Path) -> None:
+    file = tmp_path / "results.jsonl"
+    for violations in ({"feed_order": 3}, {}):
+        results.append({**result("switchover", round=4), "violations": violations}, file)
+    (one,) = results.read(file)
+    assert one["violations"] == {}
+
+
 def test_a_gap_is_too_long_by_the_bound_of_its_way() -> None:
     assert too_long(Round(1, 0, ("switchover",)), result("switchover", gap=2.0)) == {"pgbouncer": [4.0, 3.0]}
     frozen = result("api-frozen", gap=0.4, after=3.5)
