@@ -145,8 +145,8 @@ ha-check:  ## the failing cluster in short, for CI: a part that SEED draws, in a
 .PHONY: ha-full
 ha-full:  ## all faults of the cluster, alone and in pairs, FAULTS or MINUTES of them; goes on by SEED; hours, as root
 	$(call need,$(HA))
-	$(BIN)/python -m tests.ha full --seed $(or $(SEED),1) $(if $(FROM),--from $(FROM)) $(if $(LAB),--lab $(LAB)) \
-	  --faults $(or $(FAULTS),300) --minutes $(or $(MINUTES),600)
+	$(BIN)/python -m tests.ha full --seed $(or $(SEED),1) $(if $(FROM),--from $(FROM)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+	  $(if $(LAB),--lab $(LAB)) --faults $(or $(FAULTS),300) --minutes $(or $(MINUTES),600)
 
 .PHONY: ha-report
 ha-report:  ## the table of all rounds of ha-full; WRITE=1 writes it into the documentation

@@ -5,9 +5,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from tests.ha.lab.lab import Lab, LabTakenError
@@ -32,6 +32,7 @@ def main() -> int:
     parser.add_argument("what", choices=["check", "full", "report"])
     parser.add_argument("--seed", type=int, help="decides the faults and their order")
     parser.add_argument("--from", type=int, dest="start", help="the first round; by default the next of this seed")
+    parser.add_argument("--rounds", help="only these, again: numbers with commas")
     parser.add_argument("--faults", type=int, default=300, help="how many, at most")
     parser.add_argument("--minutes", type=float, default=600, help="no round is begun later")
     parser.add_argument("--lab", help="the letter of the lab; by default the first that is free")
@@ -47,7 +48,16 @@ def main() -> int:
     try:
         if given.what == "check":
             return check(given.seed if given.seed is not None else int(time.time()), given.lab)
-        return full(given.seed or 1, given.start, given.faults, given.minutes, given.lab)
+        seed = given.seed or 1
+        number = results.next_round(results.read(), seed) if given.start is None else given.start
+        if given.rounds:
+            upcoming = (next(plan.rounds(seed, int(one))) for one in given.rounds.split(","))
+        else:
+            upcoming = plan.rounds(seed, number)
+            print(
+                f"Seed {seed}, from round {number}: make ha-full SEED={seed} goes on where this one ends.", flush=True
+            )
+        return full(seed, upcoming, given.faults, given.minutes, given.lab)
     except LabTakenError as taken:
         print(taken)
         return 1
@@ -93,17 +103,14 @@ def check(seed: int, letter: str | None) -> int:
     return bool(wrong)
 
 
-def full(seed: int, start: int | None, faults: int, minutes: float, letter: str | None) -> int:
+def full(seed: int, upcoming: Iterator[Round], faults: int, minutes: float, letter: str | None) -> int:
     """Rounds of a seed, as many as are asked for, each appended to the results; at the end of a lab the control."""
     until = time.monotonic() + minutes * 60
-    number = results.next_round(results.read(), seed) if start is None else start
-    print(f"Seed {seed}, from round {number}: make ha-full SEED={seed} goes on where this one ends.", flush=True)
     wrong: list[str] = []
-    upcoming = plan.rounds(seed, number)
-    while faults > 0 and time.monotonic() < until:
+    while faults > 0 and time.monotonic() < until and (first := next(upcoming, None)):
         stuck = False
         with session(letter, TICKETS) as run:
-            for one in islice(upcoming, ROUNDS_PER_LAB):
+            for one in chain([first], islice(upcoming, ROUNDS_PER_LAB - 1)):
                 result = attempted(run, one)
                 unsafe, late = told(one, result)
                 wrong += unsafe + late
