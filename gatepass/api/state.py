@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import cached_property
 from typing import Final
@@ -118,7 +118,8 @@ class ApiState:
         """Activate a batch. If the connection is lost meanwhile, an idempotency key finds the verdict of its scan."""
         at, began = self.clock(), self.monotonic()
         try:
-            return await self._activated(scans, at)
+            async with self.db.autocommit(writes=True) as tx:
+                return await tickets.activate(tx, scans, at=at, statuses=VERDICT_STATUSES)
         except Busy:  # nothing was written
             raise
         except Unavailable as unknown:
@@ -129,17 +130,19 @@ class ApiState:
     async def _activate_again(
         self, scans: Sequence[Scan], at: datetime, unknown: Unavailable
     ) -> Sequence[ScanOutcome | Exception | None]:
-        """Run the scans with an idempotency key again. The others may have been committed, and must not run twice."""
-        repeatable = [scan for scan in scans if scan.idempotency_key is not None]
-        try:
-            found = dict(zip(repeatable, await self._activated(repeatable, at), strict=True)) if repeatable else {}
-        except Refusal:
-            found = {}
-        return [found.get(scan, unknown) for scan in scans]
+        """Run the scans with an idempotency key again. The others may have been committed, and must not run twice.
 
-    async def _activated(self, scans: Sequence[Scan], at: datetime) -> list[ScanOutcome | None]:
-        async with self.db.autocommit(writes=True) as tx:
-            return await tickets.activate(tx, scans, at=at, statuses=VERDICT_STATUSES)
+        A scan that was committed is only found now, and nothing is written: it has to be on a standby too.
+        """
+        repeatable = [scan for scan in scans if scan.idempotency_key is not None]
+        found: dict[Scan, ScanOutcome | None] = {}
+        with suppress(Refusal):
+            if repeatable:
+                async with self.db.autocommit(writes=True) as tx:
+                    outcomes = await tickets.activate(tx, repeatable, at=at, statuses=VERDICT_STATUSES)
+                    await tx.wait_for_standby()
+                found = dict(zip(repeatable, outcomes, strict=True))
+        return [found.get(scan, unknown) for scan in scans]
 
     async def _verify(self, questions: Sequence[VerificationRequest]) -> Sequence[Verification | InvalidKey]:
         async with self.db.autocommit() as tx:

@@ -26,6 +26,8 @@ PROBE: Final = """
     SELECT CASE WHEN current_setting('transaction_read_only')::boolean THEN true
                 ELSE pg_logical_emit_message(true, 'gatepass', '') IS NULL END
 """
+# A commit after this waits for a standby, which then has everything before it too.
+WAIT_FOR_STANDBY: Final = "SELECT pg_logical_emit_message(true, 'gatepass', '')"
 
 DOES_NOT_ANSWER: Final = "PostgreSQL does not answer."
 READ_ONLY: Final = "PostgreSQL is read-only: this is a standby, or a primary that gives up its place."

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import asyncpg
 
 from gatepass.base.client_ip import Address
-from gatepass.base.commit_probe import CommitProbe, CommitWatch
+from gatepass.base.commit_probe import WAIT_FOR_STANDBY, CommitProbe, CommitWatch
 from gatepass.base.deadline import seconds_left
 from gatepass.base.errors import Busy, Overloaded, Unavailable
 from gatepass.base.postgres_hosts import NOT_WANTED, UNREACHABLE, Link, PostgresHosts
@@ -97,6 +97,10 @@ class Tx:
         tag = await self._bounded(self._link.execute(sql, *values))
         count = tag.rsplit(" ", 1)[-1]
         return int(count) if count.isdigit() else 0
+
+    async def wait_for_standby(self) -> None:
+        """Make the commit wait for what was read, too: a commit whose wait was broken off is seen, and may be lost."""
+        await self.run(WAIT_FOR_STANDBY)
 
     async def copy(self, table: LiteralString, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Load many rows at once, without a deadline, because it may take longer than a call."""

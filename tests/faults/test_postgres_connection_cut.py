@@ -145,6 +145,32 @@ async def test_the_feed_tells_nothing_that_is_on_one_server_alone(
         assert (await client.get("/webhook-events")).json()["data"][0] == told
 
 
+async def test_a_scan_that_is_on_one_server_alone_is_not_acknowledged(
+    stack: tuple[Cluster, Proxy, GatepassProcess, Tenant],
+) -> None:
+    """Its session is ended while its commit waits, so it is run again under its key, and found: it may yet be lost."""
+    cluster, _, server, tenant = stack
+    first, second = await load(tenant, 2)
+    async with connections((server,), (await tenant.key()).text, 1) as (gate,):
+        gate.send(scan_body(tenant, {"card_number": first}, "gate"))
+        assert (await gate.answer()).status_code == 200  # from now on the API key is cached
+        configure(cluster, "nobody")
+        gate.send(scan_body(tenant, {"card_number": second}, "gate"), "key")
+
+        async def a_commit_is_given_up() -> bool:
+            return await asyncio.to_thread(end_waiting_sessions, cluster) > 0
+
+        await wait_for(a_commit_is_given_up)
+        assert_unavailable(await gate.answer())
+        configure(cluster, "")
+
+        async def is_answered() -> bool:
+            gate.send(scan_body(tenant, {"card_number": second}, "gate"), "key")
+            return (await gate.answer()).status_code == 200
+
+        await wait_for(is_answered)
+
+
 def end_waiting_sessions(cluster: Cluster) -> int:
     with psycopg.connect(cluster.url(), autocommit=True) as connection:
         return len(

@@ -125,8 +125,7 @@ BEGIN
                                     AND x.activated_at IS NULL
                                  OFFSET 0) found
              WHERE i.given IS NULL
-               AND NOT i.expired
-               AND event.status = 'published'
+               AND NOT i.expired AND event.status = 'published'
                AND NOT EXISTS (SELECT FROM idempotency old
                                 WHERE old.organization_id = i.organization_id
                                   AND old.idempotency_key = i.idempotency_key
@@ -135,8 +134,7 @@ BEGIN
              ORDER BY i.organization_id, found.ticket_id, i.n) first
      WHERE t.organization_id = first.organization_id
        AND t.id = first.ticket_id
-       AND t.event_id = first.event_id  -- so that each index has its whole key, whatever the planner believes of the table
-       AND t.card_id = first.card_id
+       AND (t.event_id, t.card_id) = (first.event_id, first.card_id)  -- each index of the table has its whole key
        AND t.activated_at IS NULL
        AND t.cancelled_at IS NULL;
 

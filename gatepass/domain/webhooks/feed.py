@@ -65,7 +65,7 @@ async def read_feed(tx: Tx, organization_id: UUID, mode: Mode, *, after: FeedCur
     rows = await tx.rows(PAGE, organization_id, mode, begin.txid, begin.id, finished, limit + 1)
     page = rows[:limit]
     if page:
-        await tx.run(WAIT_FOR_STANDBY)
+        await tx.wait_for_standby()
     cursor = FeedCursor(page[-1]["txid"], page[-1]["id"]) if page else after
     return FeedPage([row["body"] for row in page], len(rows) > limit, cursor)
 
@@ -115,8 +115,6 @@ FIRST_SINCE: Final = """
      ORDER BY txid
      LIMIT 1
 """
-
-WAIT_FOR_STANDBY: Final = "SELECT pg_logical_emit_message(true, 'gatepass', '')"
 
 FINISHED: Final = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
 
