@@ -1,11 +1,12 @@
 """Cards, tickets and imports in a real browser: a file becomes tickets, and one of them opens a gate."""
 
 import csv
+import re
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import FilePayload, Page, expect
 
 from gatepass.domain import events
 from gatepass.domain.keys import Scope
@@ -135,3 +136,30 @@ async def test_without_javascript_on_a_phone_in_the_dark(
     await page.get_by_role("link", name="See the tickets").click(timeout=20_000)
     await page.get_by_role("region", name="Tickets").wait_for()
     assert visited.complaints == []
+
+
+REFUSED = {
+    "latin.csv": ("Name;Category\nZoë;General\n".encode("latin-1"), "not UTF-8"),
+    "empty.csv": (b"", "The file is empty."),
+    "header.csv": (b"Name;Category\n", "nothing below"),
+    "guests.xlsx": (b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\xff\xfe", "not UTF-8"),
+}
+
+
+async def test_each_refused_file_says_why_and_the_next_can_be_chosen(
+    stack: Stack, tenant: factory.Tenant, visit: Visitor
+) -> None:
+    page = (await sign_in(stack, tenant, visit)).page
+    await page.goto(stack.url(f"events/{tenant.event_id}/imports"))
+    field = page.get_by_label("CSV file")
+    for name, (content, sentence) in REFUSED.items():
+        await field.set_input_files(FilePayload(name=name, mimeType="text/csv", buffer=content))
+        await expect(page.locator("p.wrong")).to_be_hidden()
+        await page.get_by_role("button", name="Upload and go on").click()
+        await expect(page.locator("p.wrong")).to_contain_text(sentence)
+        await expect(page.get_by_role("progressbar")).to_be_hidden()
+        await expect(field).to_have_accessible_description(re.compile(sentence))
+    assert await violations(page) == []
+    await field.set_input_files(FilePayload(name="guests.csv", mimeType="text/csv", buffer=b"Name\nAnn\n"))
+    await page.get_by_role("button", name="Upload and go on").click()
+    await page.get_by_role("heading", name="What do the columns hold?").wait_for()

@@ -1,14 +1,35 @@
 // Upload a file with a progress bar, and follow an import while it runs. Both pages work without JavaScript.
 
 for (const form of document.querySelectorAll("form[data-upload]")) {
+  const field = form.querySelector("input[type=file]");
+  const sending = form.querySelector("[data-sending]");
+  const bar = sending.querySelector("progress");
+  const words = sending.querySelector("[data-words]");
+  const button = form.querySelector("footer button");
+
+  const show = (text, isRefusal) => {
+    sending.hidden = false;
+    bar.hidden = isRefusal;
+    words.textContent = text;
+    words.className = isRefusal ? "wrong" : "hint num";
+    button.disabled = !isRefusal;
+    if (isRefusal) {
+      field.setAttribute("aria-invalid", "true");
+      field.setAttribute("aria-describedby", words.id);
+      field.focus();
+    }
+  };
+
+  field.addEventListener("change", () => {
+    if (!bar.hidden) return;
+    sending.hidden = true;
+    field.removeAttribute("aria-invalid");
+    field.removeAttribute("aria-describedby");
+  });
+
   form.addEventListener("submit", (event) => {
-    const file = form.querySelector("input[type=file]").files[0];
-    if (!file) return;
+    if (!field.files[0]) return;
     event.preventDefault();
-    const sending = form.querySelector("[data-sending]");
-    const bar = sending.querySelector("progress");
-    const words = sending.querySelector("[data-words]");
-    const button = form.querySelector("footer button");
     const call = new XMLHttpRequest();
     call.open("POST", form.action);
     call.upload.addEventListener("progress", (sent) => {
@@ -20,22 +41,15 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
       if (call.status < 400 && call.responseURL) location.assign(call.responseURL);
       else {
         const page = new DOMParser().parseFromString(call.responseText, "text/html");
-        const message = page.querySelector("#e-file, main p, p");
-        words.textContent = message ? message.textContent : "The file was refused.";
-        words.className = "wrong";
-        button.disabled = false;
+        // The form again, with its error; or a page that is nothing but an error. The menu has paragraphs too.
+        const message = page.querySelector("#e-file") ?? page.querySelector("main p");
+        show(message ? message.textContent : "The file was refused.", true);
         const fresh = page.querySelector("input[name=upload_key]");
         if (fresh) for (const key of document.querySelectorAll("input[name=upload_key]")) key.value = fresh.value;
       }
     });
-    call.addEventListener("error", () => {
-      words.textContent = "The upload broke off. Load this page anew and try again.";
-      words.className = "wrong";
-      button.disabled = false;
-    });
-    sending.hidden = false;
-    words.className = "hint num";
-    button.disabled = true;
+    call.addEventListener("error", () => show("The upload broke off. Reload this page and try again.", true));
+    show("Sending…", false);
     call.send(new FormData(form));
   });
 }
