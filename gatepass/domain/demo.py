@@ -100,6 +100,7 @@ CLEAR: Final[dict[str, LiteralString]] = {
     "import_row": "DELETE FROM import_row WHERE organization_id = $1",
     "import": "DELETE FROM import WHERE organization_id = $1",
     "ticket_reference": "DELETE FROM ticket_reference WHERE organization_id = $1",
+    "undone_activation": "DELETE FROM undone_activation WHERE organization_id = $1",
     "ticket": "DELETE FROM ticket WHERE organization_id = $1",
     "card_holder": "DELETE FROM card_holder WHERE organization_id = $1",
     "card": "DELETE FROM card WHERE organization_id = $1",

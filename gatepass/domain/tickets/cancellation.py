@@ -40,6 +40,7 @@ async def undo_activation(
     tx: Tx, organization_id: UUID, ticket_id: UUID, *, by: str, at: datetime, reason: str
 ) -> None:
     """Make an activated ticket usable again. It takes a reason, because somebody will ask for it."""
+    await tx.run(KEEP_SCAN, organization_id, ticket_id)
     if not await tx.run(UNDO, organization_id, ticket_id):
         await _explain(tx, organization_id, ticket_id)
     await audit_log.record(
@@ -101,6 +102,19 @@ CANCEL: Final = """
      WHERE c.organization_id = t.organization_id
        AND c.id = t.category_id
     RETURNING t.id AS ticket_id, t.event_id, d.number AS card_number, t.was_activated
+"""
+
+# For the card's history, which finds an activation through its ticket.
+KEEP_SCAN: Final = """
+    INSERT INTO undone_activation (organization_id, ticket_id, scan_at, scan_id)
+    SELECT organization_id, id, activated_at, activated_by
+      FROM ticket
+     WHERE organization_id = $1
+       AND id = $2
+       AND activated_at IS NOT NULL
+       AND activated_by IS NOT NULL
+       AND cancelled_at IS NULL
+       FOR NO KEY UPDATE
 """
 
 UNDO: Final = """

@@ -42,8 +42,8 @@ async def history(
     return await tx.all(CardHistoryEntry, HISTORY, organization_id, card_id, place.at, place.id, limit)
 
 
-# A ticket has the id of the scan that activated it. Refused scans have an index of their own, which an activation, the
-# usual case at a gate, does not write.
+# A ticket has the id of the scan that activated it, and `undone_activation` those of earlier ones. Refused scans have
+# an index of their own, which an activation, the usual case at a gate, does not write.
 HISTORY: Final = """
     WITH subjects AS MATERIALIZED (
         SELECT $2::uuid AS id
@@ -57,6 +57,13 @@ HISTORY: Final = """
         SELECT s.at, s.id, s.verdict, s.event_id, s.gate, s.scanner_id, s.occurred_at
           FROM ticket t
           JOIN scan s ON s.organization_id = t.organization_id AND s.at = t.activated_at AND s.id = t.activated_by
+         WHERE t.organization_id = $1
+           AND t.card_id = $2
+         UNION ALL
+        SELECT s.at, s.id, s.verdict, s.event_id, s.gate, s.scanner_id, s.occurred_at
+          FROM ticket t
+          JOIN undone_activation u ON u.organization_id = t.organization_id AND u.ticket_id = t.id
+          JOIN scan s ON s.organization_id = u.organization_id AND s.at = u.scan_at AND s.id = u.scan_id
          WHERE t.organization_id = $1
            AND t.card_id = $2
          UNION ALL

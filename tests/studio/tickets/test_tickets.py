@@ -10,6 +10,7 @@ from gatepass.domain.staff import Role
 from gatepass.domain.tickets import IssuedTicket
 from gatepass.studio.middleware import Middleware
 from tests import factory
+from tests.domain.live.test_totals import activate, key_of, scan
 from tests.studio.browser_session import BrowserSession, sign_in
 
 
@@ -124,6 +125,18 @@ async def test_a_ticket_is_cancelled_and_an_activation_undone_with_a_reason(user
     await user.send(f"tickets/{made.ticket_id}/cancel", reason="refunded")
     await user.send(f"tickets/{made.ticket_id}/cancel", reason="again", status=409)
     assert "refunded" in await user.see(f"cards/{made.card_id}")
+
+
+async def test_a_card_that_was_let_in_says_so_after_the_activation_is_undone(user: BrowserSession) -> None:
+    made, key_id = await handed(user), await key_of(user.tenant)
+    for gate in ("North", "South"):
+        async with user.tenant.db.transaction() as tx:
+            await activate(tx, [scan(user.tenant, key_id, made.card_number, gate=gate)])
+        await user.send(f"tickets/{made.ticket_id}/undo", reason="by mistake")
+    page = await user.see(f"cards/{made.card_id}")
+    assert page.count(">Let in<") == 2
+    assert page.index("Gate South") < page.index("Gate North")
+    assert page.count("activation taken back") == 2
 
 
 async def test_an_export_is_whole_and_safe_to_open(user: BrowserSession) -> None:
