@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
+from types import FrameType
 from typing import Any, Final, cast
 
 import uvicorn
@@ -62,6 +63,14 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stopping()  # ends the streams, which the shutdown would otherwise wait for
         await super().shutdown(sockets=sockets)
+        if self.force_exit:
+            # uvicorn leaves the application as it is then, and logs a traceback when the event loop cancels it.
+            await self.lifespan.shutdown()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A second Ctrl-C ends the wait for answers. uvicorn would raise it again, before everything has ended."""
+        super().handle_exit(sig, frame)
+        del self._captured_signals[1:]
 
 
 def bind(host: str, port: int) -> socket.socket:
