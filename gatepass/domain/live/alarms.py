@@ -40,9 +40,8 @@ class SilentScanner:
 
 
 def alarms(event: Event, totals: Totals, now: datetime) -> list[Alarm]:
-    """The most serious first."""
-    found = [*_status(totals), *_stopped(event, totals, now), *_capacity(totals)]
-    return sorted(found, key=lambda one: one.kind is AlarmKind.NEARLY_FULL)
+    """The most serious first. That a category is full, or nearly, is news and no trouble: its guests are in."""
+    return [*_status(totals), *_stopped(event, totals, now), *_capacity(totals)]
 
 
 def _status(totals: Totals) -> list[Alarm]:
@@ -56,7 +55,7 @@ def _capacity(totals: Totals) -> list[Alarm]:
     for category in totals.categories:
         activated = totals.activated_of(category.id)
         if category.capacity and activated >= category.capacity:
-            found.append(Alarm(AlarmKind.FULL, f"{category.name} is full: all {category.capacity:,} places are taken."))
+            found.append(Alarm(AlarmKind.FULL, f"{category.name} is full: all {category.capacity:,} are in."))
         elif category.capacity and activated >= NEARLY_FULL * category.capacity:
             left = category.capacity - activated
             found.append(

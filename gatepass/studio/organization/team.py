@@ -59,7 +59,8 @@ async def invitations_listing(context: Annotated[Context, may(Permission.TEAM_WR
 
 
 @router.get("/invite")
-async def invite_form(context: Annotated[Context, may(Permission.TEAM_WRITE)]) -> Response:
+async def invite_form(context: ConfirmedWriter) -> Response:
+    """Confirmed already here, as the form itself is: whoever is asked in between would have to fill it in again."""
     return _ask(context, Form.of(role=Role.VIEWER))
 
 

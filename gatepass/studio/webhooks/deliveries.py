@@ -1,7 +1,6 @@
 """Deliveries of an endpoint: the list, one delivery with every attempt, and sending it again."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final, TypeVar
 from uuid import UUID
@@ -19,7 +18,7 @@ from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form
 from gatepass.studio.web.paging import place_of, place_text
 from gatepass.studio.webhooks import text as words
-from gatepass.studio.webhooks.forms import query, time_in
+from gatepass.studio.webhooks.forms import again_in, query, time_in
 
 router = APIRouter(prefix="/webhooks/{endpoint_id}/deliveries")
 
@@ -27,9 +26,6 @@ Reader = Annotated[Context, may(Permission.WEBHOOKS_READ)]
 Choice = TypeVar("Choice", bound=StrEnum)
 
 PAGE: Final = 50
-# Limits, in seconds, of the time after which the page of a pending delivery polls again.
-SOONEST: Final = 2
-LATEST: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +110,7 @@ async def one(endpoint_id: UUID, delivery_id: UUID, context: Reader) -> Response
         raw=raw,
         pretty=None if raw is None else indented_json(raw),
         ahead=_ahead(endpoint, delivery),
-        again_in=_again_in(delivery, context.at),
+        again_in=again_in(delivery.next_at, context.at),
         planned=len(DELAYS) + 1,
         words=words,
     )
@@ -158,12 +154,6 @@ def _timing(attempt: AttemptMade) -> Timing:
             parts.append((name, round(begin, 2), round(wide, 2), took))
             begin += wide
     return Timing(parts)
-
-
-def _again_in(delivery: Delivery, at: datetime) -> int:
-    """Seconds until the page polls again: just after the next attempt is due."""
-    left = 0.0 if delivery.next_at is None else (delivery.next_at - at).total_seconds()
-    return int(min(max(left + 1, SOONEST), LATEST))
 
 
 def _ahead(endpoint: Endpoint, delivery: Delivery) -> list[float]:

@@ -18,7 +18,7 @@ from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form, LongText
 from gatepass.studio.webhooks import text as words
-from gatepass.studio.webhooks.forms import id_in
+from gatepass.studio.webhooks.forms import again_in, id_in
 from gatepass.studio.webhooks.preflight import look
 from gatepass.studio.webhooks.sparkline import sparkline
 
@@ -107,8 +107,10 @@ async def one(endpoint_id: UUID, context: Reader) -> Response:
         health = await webhooks.health_of(tx, context.organization_id, endpoint_id, at=context.at)
         newest, _ = await webhooks.deliveries_of(tx, context.organization_id, endpoint, limit=RECENT)
         noted = await audit_log.of_subject(tx, context.organization_id, endpoint_id)
+    next_try = None if endpoint.is_paused else health.waiting.next_try(context.at)
     return context.page(
         "webhooks/one.html",
+        again_in=again_in(next_try, context.at) if next_try else None,
         endpoint=endpoint,
         health=health,
         line=sparkline(health.hours),

@@ -1,4 +1,4 @@
-"""Shared by the pages on webhooks: ids in forms, query strings, and times in fields."""
+"""Shared by the pages on webhooks: ids in forms, query strings, times in fields, and when a page polls again."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -9,6 +9,9 @@ from gatepass.base.ids import strict_uuid
 from gatepass.domain.webhooks import WebhookNotFound
 
 LONGEST_TIME: Final = 32
+# Limits, in seconds, of the time after which a page with a pending delivery polls again.
+SOONEST: Final = 2
+LATEST: Final = 3600
 
 
 def id_in(text: str) -> UUID:
@@ -38,3 +41,9 @@ def time_in(text: str) -> datetime | None:
 def time_text(at: datetime) -> str:
     """The value for a browser's field."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M")
+
+
+def again_in(next_at: datetime | None, at: datetime) -> int:
+    """Seconds until the page polls again: just after the next attempt is due."""
+    left = 0.0 if next_at is None else (next_at - at).total_seconds()
+    return int(min(max(left + 1, SOONEST), LATEST))

@@ -91,3 +91,13 @@ async def test_the_sandbox_has_one_event_which_nobody_changes(studio: Middleware
         await user.send(f"events/{EVENT_ID}/edit", status=409, **NIGHT)
         await user.send("events/new", status=409, **NIGHT)
         await user.see(f"events/{tenant.event_id}", status=404)
+
+
+async def test_the_tabs_of_an_event_are_on_each_of_its_pages(user: BrowserSession, studio: Middleware) -> None:
+    here = f"events/{user.tenant.event_id}"
+    for rest in ("", "/tickets", "/imports", "/live"):
+        tabs = (await user.see(here + rest)).partition('aria-label="This event"')[2].partition("</nav>")[0]
+        assert re.findall(r">(\w+)</a>", tabs) == ["Overview", "Tickets", "Imports", "Live"], rest
+        assert re.findall(r'href="([^"]+)" aria-current="page"', tabs) == [user.url(here + rest)]
+    async with await sign_in(studio, user.tenant, Role.GATE_LEAD) as lead:
+        assert f"{here}/imports" not in await lead.see(f"{here}/live")

@@ -42,6 +42,16 @@ async def test_what_is_wrong_stands_beside_its_field(user: BrowserSession) -> No
     assert "Choose one of these." in refused.text
 
 
+async def test_whoever_invites_is_asked_before_the_form_and_not_after_it(
+    studio: Middleware, tenant: factory.Tenant, user: BrowserSession
+) -> None:
+    async with await sign_in(studio, tenant, confirmed=False) as owner:
+        asked = await owner.client.get(owner.url("team/invite"))
+        assert asked.headers["location"] == "/studio/confirm?next=/studio/live/team/invite"
+    assert "E-mail address" in await user.see("team/invite")
+    assert (await user.send("team/invite", status=200, email="a@example.org", role="developer")).text
+
+
 async def test_an_admin_gives_no_ownership(studio: Middleware, tenant: factory.Tenant, user: BrowserSession) -> None:
     async with await sign_in(studio, tenant, Role.ADMIN) as admin:
         assert 'value="owner"' not in await admin.see("team/invite")

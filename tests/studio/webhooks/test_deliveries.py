@@ -60,3 +60,16 @@ async def test_what_is_still_to_be_sent_is_not_sent_again(user: BrowserSession) 
     id, _ = await user.tenant.endpoint(URL)
     location = (await user.send(f"webhooks/{id}/test")).headers["location"]
     assert "This delivery is still to be sent." in (await user.send(f"{location}/resend", status=409)).text
+
+
+async def test_a_delivery_that_failed_once_is_retrying(user: BrowserSession) -> None:
+    id, _ = await user.tenant.endpoint(URL)
+    location = (await user.send(f"webhooks/{id}/test")).headers["location"]
+    pages = (location, f"webhooks/{id}", f"webhooks/{id}/deliveries")
+    for page in [await user.see(rest) for rest in pages]:
+        assert ">Pending</span>" in page
+    async with user.tenant.db.transaction() as tx:
+        await tx.run("UPDATE webhook_delivery SET attempts = 1 WHERE organization_id = $1", user.tenant.id)
+    for page in [await user.see(rest) for rest in pages]:
+        assert '<span class="pill" data-tone="warn">Retrying</span>' in page
+        assert ">Pending</span>" not in page
