@@ -21,7 +21,9 @@ REGIONS: Final = (
 # Every zone can be computed within these years, and a mistyped year is refused.
 FIRST_YEAR: Final = 2000
 LAST_YEAR: Final = 2100
-UNKNOWN: Final = "This is not a time zone by its IANA name, such as Europe/Brussels."
+UNKNOWN: Final = (
+    "We do not know this time zone. Type its largest city, such as Brussels, or its IANA name, Europe/Brussels."
+)
 
 
 class Fold(StrEnum):
@@ -40,6 +42,22 @@ def known_zones() -> frozenset[str]:
 def offered_zones() -> tuple[str, ...]:
     """The zones that a form offers: places, and UTC. Older names are accepted too."""
     return tuple(sorted(name for name in known_zones() if name.startswith(REGIONS)))
+
+
+def found_zone(typed: str) -> str | None:
+    """The IANA name of what somebody typed: the name, in any case, or its city. Cities of one name have one time."""
+    text = "_".join(typed.split()).casefold()
+    return typed if typed in known_zones() else _by_name().get(text) or _by_city().get(text)
+
+
+@cache
+def _by_name() -> dict[str, str]:
+    return {name.casefold(): name for name in known_zones()}
+
+
+@cache
+def _by_city() -> dict[str, str]:
+    return {name.rpartition("/")[2].casefold(): name for name in reversed(offered_zones())}
 
 
 def zone(name: str) -> ZoneInfo:

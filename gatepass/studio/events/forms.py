@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -22,6 +22,8 @@ DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 TIME: Final = re.compile(r"\d{2}:\d{2}(:\d{2})?", re.ASCII)
 PRICE: Final = re.compile(r"\d{1,13}([.,]\d{1,4})?", re.ASCII)
 COUNT: Final = re.compile(r"\d{1,9}", re.ASCII)
+# For a form whose start and end cannot be read.
+STAND_IN: Final = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 def _strictly(pattern: re.Pattern[str], make: Callable[[str], T], sentence: str) -> Any:
@@ -41,9 +43,10 @@ def _strictly(pattern: re.Pattern[str], make: Callable[[str], T], sentence: str)
 Day = Annotated[date, _strictly(DAY, date.fromisoformat, "This is not a date.")]
 Time = Annotated[time, _strictly(TIME, time.fromisoformat, "This is not a time.")]
 Price = Annotated[
-    Decimal, _strictly(PRICE, lambda text: Decimal(text.replace(",", ".")), "Write the price as a number: 25.50.")
+    Decimal,
+    _strictly(PRICE, lambda text: Decimal(text.replace(",", ".")), "Write the price as a number, 0 or more: 25.50."),
 ]
-Count = Annotated[int, _strictly(COUNT, int, "This is not a whole number.")]
+Count = Annotated[int, _strictly(COUNT, int, "Write a whole number, 0 or more.")]
 
 
 class EventForm(BaseModel):
@@ -61,10 +64,13 @@ class EventForm(BaseModel):
     country: OptionalLine = ""
 
 
-class CategoryForm(BaseModel):
+class PriceForm(BaseModel):
+    price: Price
+
+
+class CategoryForm(PriceForm):
     name: Line
     tier: Line = "standard"
-    price: Price
     currency: Line
     quantity_total: Count
 
@@ -77,23 +83,24 @@ class DuplicateForm(BaseModel):
 
 def read_details(form: Form) -> Details | None:
     """The details of the form, without the cover. None if there are errors; they are in the form."""
-    typed = form.read(EventForm)
-    if typed is not None and typed.time_zone not in time_zones.known_zones():
-        form.errors["time_zone"] = time_zones.UNKNOWN
-    moments = {reading.name: reading for reading in readings(form)}
-    for name, reading in moments.items():
-        if reading.problem and not {"time_zone", f"{name}_date", f"{name}_time"} & form.errors.keys():
+    form.read(EventForm)
+    readable = {reading.name: reading for reading in readings(form)}
+    for name, reading in readable.items():
+        if reading.problem and not {f"{name}_date", f"{name}_time"} & form.errors.keys():
             form.errors[f"{name}_at"] = reading.problem
-    if typed is None or form.errors:
-        return None
-    starts_at, ends_at = moments["starts"].moment, moments["ends"].moment
-    assert starts_at is not None  # noqa: S101  else the form would have an error
-    assert ends_at is not None  # noqa: S101
+    # Where one is missing the other stands in for it, so that what else is wrong is said at once too.
+    moments = {name: reading.moment for name, reading in readable.items() if reading.moment}
+    starts_at = moments.get("starts") or moments.get("ends", STAND_IN) - timedelta(hours=1)
+    text = {
+        name: form.value(name).strip() for name in ("title", "time_zone", "description", "venue", "city", "country")
+    }
     details = Details(
-        typed.title, starts_at, ends_at, typed.time_zone, typed.description.replace("\r\n", "\n") or None,
-        typed.venue or None, typed.city or None, typed.country or None,
+        text["title"], starts_at, moments.get("ends") or starts_at + timedelta(hours=1),
+        time_zones.found_zone(text["time_zone"]) or text["time_zone"],
+        text["description"].replace("\r\n", "\n") or None,
+        text["venue"] or None, text["city"] or None, text["country"] or None,
     )  # fmt: skip
-    form.errors |= events.problems(details)
+    form.errors = events.problems(details) | form.errors
     return None if form.errors else details
 
 
@@ -135,8 +142,8 @@ class TimeReading:
 
 def readings(form: Form) -> list[TimeReading]:
     """For the start and the end, as far as they are filled in."""
-    name = form.value("time_zone").strip()
-    if name not in time_zones.known_zones():
+    name = time_zones.found_zone(form.value("time_zone").strip())
+    if name is None:
         return []
     clock, found = time_zones.zone(name), list[TimeReading]()
     for side, label in (("starts", "Starts"), ("ends", "Ends")):
@@ -167,11 +174,15 @@ def _choices(moments: list[datetime], clock: time_zones.ZoneInfo) -> tuple[TimeC
 
 
 def read_offer(form: Form) -> CategoryDetails | None:
-    typed = form.read(CategoryForm)
-    if typed is None:
-        return None
-    offer = CategoryDetails(typed.name, typed.price, typed.currency, typed.quantity_total, typed.tier)
-    form.errors |= events.category_problems(offer)
+    typed, priced = form.read(CategoryForm), form.read(PriceForm)
+    offer = CategoryDetails(
+        form.value("name").strip(),
+        priced.price if priced else Decimal(0),
+        form.value("currency").strip(),
+        typed.quantity_total if typed else 0,
+        form.value("tier").strip() or "standard",
+    )
+    form.errors = events.category_problems(offer) | form.errors
     return None if form.errors else offer
 
 

@@ -32,5 +32,17 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// An error is about what was sent: it goes when its field is changed, and the one above the form with the last of them.
+document.addEventListener("input", ({ target: field }) => {
+  if (field.getAttribute("aria-invalid") !== "true") return;
+  const described = field.getAttribute("aria-describedby");
+  for (const one of document.querySelectorAll(`[aria-describedby="${described}"]`)) {
+    one.removeAttribute("aria-invalid");
+    one.removeAttribute("aria-describedby");
+  }
+  document.getElementById(described)?.remove();
+  if (!document.querySelector("main [aria-invalid=true], main p.wrong")) document.querySelector("main [data-complaint]")?.remove();
+});
+
 document.addEventListener("DOMContentLoaded", () => showCopyButtons(document));
 document.addEventListener("htmx:after:swap", () => showCopyButtons(document));

@@ -1,5 +1,7 @@
 """Ticket categories of an event."""
 
+import re
+
 import pytest
 
 from tests.studio.browser_session import BrowserSession
@@ -39,3 +41,19 @@ async def test_places_are_never_fewer_than_sold(user: BrowserSession) -> None:
 async def test_a_number_that_is_none_is_refused(user: BrowserSession, field: str, text: str) -> None:
     answer = await user.send(f"events/{user.tenant.event_id}/categories", status=422, **(OFFER | {field: text}))
     assert f'id="e-{field}"' in answer.text
+
+
+async def test_a_number_below_zero_is_told_what_is_wanted(user: BrowserSession) -> None:
+    wrong = {"name": "", "tier": "V I P", "price": "-3", "quantity_total": "-3"}
+    page = (await user.send(f"events/{user.tenant.event_id}/categories", status=422, **(OFFER | wrong))).text
+    assert "Write a whole number, 0 or more." in page
+    assert "Write the price as a number, 0 or more: 25.50." in page
+    assert (
+        "EUR has 2 decimal places."
+        in (
+            await user.send(
+                f"events/{user.tenant.event_id}/categories", status=422, **(OFFER | wrong | {"price": "12.555"})
+            )
+        ).text
+    )
+    assert {"name", "tier", "price", "quantity_total"} == set(re.findall(r'id="e-(\w+)"', page))

@@ -21,7 +21,7 @@ from tests.studio.samples.events import OFFER
         ({"starts_time": "8pm"}, "This is not a time."),
         ({"ends_time": ""}, "This is needed."),
         ({"ends_time": "19:00"}, "An event starts before it ends."),
-        ({"time_zone": "Belgium"}, "This is not a time zone"),
+        ({"time_zone": "Belgium"}, "We do not know this time zone."),
         ({"country": "Belgium"}, "A country is two capital letters"),
         ({"starts_date": "2031-03-30", "starts_time": "02:30"}, "there is no 02:30 on that day"),
         ({"starts_date": "1931-06-01"}, "The year must be from 2000"),
@@ -36,6 +36,32 @@ async def test_what_is_wrong_is_said_and_the_input_kept(
     assert sentence in answer.text
     assert 'value="Ghent"' in answer.text
     assert 'role="alert"' in answer.text
+
+
+async def test_everything_that_is_wrong_is_said_at_once(user: BrowserSession) -> None:
+    wrong = {"title": "", "country": "Belgium", "ends_time": "19:00", "venue": "a\u202eb"}
+    page = (await user.send("events/new", status=422, **(NIGHT | wrong))).text
+    assert {"title", "country", "ends_at", "venue"} == set(re.findall(r'id="e-(\w+)"', page))
+    assert re.search(r'name="ends_date"[^>]+aria-invalid="true" aria-describedby="e-ends_at"', page)
+    page = (await user.send("events/new", status=422, **(NIGHT | wrong | {"time_zone": "Nowhere"}))).text
+    assert {"title", "time_zone", "country", "venue"} == set(re.findall(r'id="e-(\w+)"', page))
+
+
+@pytest.mark.parametrize(
+    ("typed", "zone"),
+    [
+        ("Brussels", "Europe/Brussels"),
+        ("europe/brussels", "Europe/Brussels"),
+        ("new york", "America/New_York"),
+        ("Buenos Aires", "America/Argentina/Buenos_Aires"),
+        ("utc", "UTC"),
+    ],
+)
+async def test_a_time_zone_is_found_by_its_city(user: BrowserSession, typed: str, zone: str) -> None:
+    event_id = await make_draft(user, time_zone=typed)
+    assert (await found(user, event_id)).event.time_zone == zone
+    asked = f"time_zone={typed}&starts_date=2031-06-01&starts_time=20:00"
+    assert "Jun 2031" in await user.see(f"events/clock?{asked}")
 
 
 async def test_a_time_that_comes_twice_is_asked_about(user: BrowserSession) -> None:
