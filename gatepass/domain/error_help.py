@@ -80,7 +80,7 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
     ),
     "not_allowed": ErrorHelp(
         "What was asked for is not possible in the present state, for example to resume what was never paused.",
-        "Read the sentence in the answer, look at the present state, and decide anew.",
+        "Read the sentence in the answer, look at the present state, and decide again.",
     ),
     "no_signing_key": ErrorHelp(
         "The organization has no signing key, so that no card token can be made or checked.",

@@ -32,13 +32,14 @@ class SearchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`name` is a title, a number or a URL. A ticket is found as the card that holds it."""
+    """`name` is a title, a number or a URL; `detail` tells apart cards of one name. A ticket is found as its card."""
 
     kind: SearchKind
     id: UUID
     name: str
     mode: str | None = None
     parent_id: UUID | None = None
+    detail: str | None = None
 
 
 async def by_id(tx: Tx, organization_id: UUID, id: UUID) -> list[SearchResult]:
@@ -67,7 +68,13 @@ async def by_text(tx: Tx, organization_id: UUID, text: str, *, names: bool) -> l
         return card
     found = await tx.all(SearchResult, BY_TITLE, organization_id, _prefix(text), MOST)
     held = await cards.find_by_holder(tx, organization_id, text.lower(), limit=MOST) if names else []
-    return found + [SearchResult(SearchKind.CARD, one.id, one.name or one.number) for one in held]
+    return found + [SearchResult(SearchKind.CARD, one.id, one.name or one.number, detail=_told(one)) for one in held]
+
+
+def _told(card: cards.HeldCard) -> str:
+    """The number of the card, its holder's address, and its status if it is out of use."""
+    status = None if card.status is cards.CardStatus.ACTIVE else card.status
+    return " · ".join(part for part in (card.number, card.email, status) if part)
 
 
 def _prefix(text: str) -> str:
@@ -76,22 +83,22 @@ def _prefix(text: str) -> str:
 
 
 BY_ID: Final = """
-    SELECT 'event' AS kind, id, title AS name, NULL AS mode, NULL::uuid AS parent_id
+    SELECT 'event' AS kind, id, title AS name, NULL AS mode, NULL::uuid AS parent_id, NULL AS detail
       FROM event WHERE organization_id = $1 AND id = $2
     UNION ALL
-    SELECT 'card', id, number, NULL, NULL FROM card WHERE organization_id = $1 AND id = $2
+    SELECT 'card', id, number, NULL, NULL, NULL FROM card WHERE organization_id = $1 AND id = $2
     UNION ALL
-    SELECT 'card', c.id, c.number, NULL, NULL
+    SELECT 'card', c.id, c.number, NULL, NULL, NULL
       FROM ticket t
       JOIN card c ON c.organization_id = t.organization_id AND c.id = t.card_id
      WHERE t.organization_id = $1 AND t.id = $2
     UNION ALL
-    SELECT 'API key', id, name, mode, NULL FROM api_key WHERE organization_id = $1 AND id = $2
+    SELECT 'API key', id, name, mode, NULL, NULL FROM api_key WHERE organization_id = $1 AND id = $2
     UNION ALL
-    SELECT 'webhook endpoint', id, url, mode, NULL
+    SELECT 'webhook endpoint', id, url, mode, NULL, NULL
       FROM webhook_endpoint WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL
     UNION ALL
-    SELECT 'webhook delivery', d.id, d.type, w.mode, w.id
+    SELECT 'webhook delivery', d.id, d.type, w.mode, w.id, NULL
       FROM webhook_endpoint w
       JOIN webhook_delivery d ON d.organization_id = w.organization_id AND d.endpoint_id = w.id
                              AND d.id = md5($2::text || w.id::text)::uuid
@@ -99,21 +106,21 @@ BY_ID: Final = """
        AND w.deleted_at IS NULL
        AND d.at BETWEEN $3 AND $4
     UNION ALL
-    SELECT 'member', p.id, p.name, NULL, NULL
+    SELECT 'member', p.id, p.name, NULL, NULL, NULL
       FROM member m
       JOIN person p ON p.id = m.person_id
      WHERE m.organization_id = $1 AND m.person_id = $2
 """
 
 CARD: Final = """
-    SELECT 'card' AS kind, id, number AS name, NULL AS mode, NULL::uuid AS parent_id
+    SELECT 'card' AS kind, id, number AS name, NULL AS mode, NULL::uuid AS parent_id, NULL AS detail
       FROM card
      WHERE organization_id = $1
        AND number = $2
 """
 
 BY_TITLE: Final = """
-    SELECT 'event' AS kind, e.id, e.title AS name, NULL AS mode, NULL::uuid AS parent_id
+    SELECT 'event' AS kind, e.id, e.title AS name, NULL AS mode, NULL::uuid AS parent_id, NULL AS detail
       FROM event e
      WHERE e.organization_id = $1
        AND lower(e.title) LIKE $2

@@ -163,3 +163,15 @@ async def test_each_refused_file_says_why_and_the_next_can_be_chosen(
     await field.set_input_files(FilePayload(name="guests.csv", mimeType="text/csv", buffer=b"Name\nAnn\n"))
     await page.get_by_role("button", name="Upload and go on").click()
     await page.get_by_role("heading", name="What do the columns hold?").wait_for()
+
+
+async def test_on_a_phone_used_and_unused_are_seen_without_scrolling(
+    stack: Stack, tenant: factory.Tenant, visit: Visitor
+) -> None:
+    await tenant.card()
+    page = (await sign_in(stack, tenant, visit, viewport=PHONE)).page
+    for rest, state in ((f"events/{tenant.event_id}/tickets", "Unused"), ("cards", "Active")):
+        await page.goto(stack.url(rest))
+        box = await page.get_by_role("table").get_by_text(state, exact=True).bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= PHONE["width"]

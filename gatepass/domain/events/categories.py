@@ -96,10 +96,10 @@ async def edit_category(
     await _open_for_changes(tx, organization_id, event_id, details)
     was = await _lock(tx, organization_id, event_id, category_id)
     if details.quantity_total < was.quantity_sold:
-        sentence = f"{was.quantity_sold:,} are sold: there cannot be fewer places."
+        sentence = f"{was.quantity_sold:,} are issued: there cannot be fewer places."
         raise InvalidRequest(sentence, param="quantity_total")
     if was.quantity_sold and details.currency != was.currency:
-        raise InvalidRequest(f"Some are sold for {was.currency}: the currency stays.", param="currency")
+        raise InvalidRequest(f"Some are issued for {was.currency}: the currency stays.", param="currency")
     minor = to_minor(details.price, details.currency)
     new = (details.name, details.tier, minor, details.currency, details.quantity_total)
     if new == (was.name, was.tier, was.price_minor, was.currency, was.quantity_total):
@@ -118,7 +118,7 @@ async def remove_category(
     await _open_for_changes(tx, organization_id, event_id, None)
     was = await _lock(tx, organization_id, event_id, category_id)
     if was.quantity_sold:
-        raise NotAllowedFromHere(f"{was.quantity_sold:,} tickets of {was.name} are sold, so it cannot be removed.")
+        raise NotAllowedFromHere(f"{was.quantity_sold:,} tickets of {was.name} are issued, so it cannot be removed.")
     await tx.run(REMOVE, organization_id, category_id, at)
     was_described = _described_as_it_is(was)
     await audit_log.record(tx, organization_id, "event", event_id, "category removed", by=by, at=at, was=was_described)

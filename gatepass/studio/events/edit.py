@@ -104,7 +104,7 @@ def _details_page(context: Context, form: Form, event: Event | None, *, status: 
 
 
 def _country_choices() -> list[tuple[str, str]]:
-    return [("", "Not said"), *sorted(countries().items(), key=lambda pair: pair[1])]
+    return [("", "Not set"), *sorted(countries().items(), key=lambda pair: pair[1])]
 
 
 # ---- the cover -------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ async def duplicate(event_id: UUID, context: Writer) -> Response:
         except InvalidRequest as refusal:
             form.errors["every"] = str(refusal)
         else:
-            return context.go(f"events/{copy_id}", "This is the copy. Nothing was sold of it yet.")
+            return context.go(f"events/{copy_id}", "This is the copy. It has no tickets yet.")
     return _duplicate_page(context, listing, form, status=422)
 
 

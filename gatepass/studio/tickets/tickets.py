@@ -160,7 +160,7 @@ async def cancel(ticket_id: UUID, context: Writer) -> Response:
         return await _ask(context, ticket, "cancel")
     async with context.transaction() as tx:
         await tickets.cancel(tx, context.organization_id, ticket_id, by=context.by, at=context.at, reason=wanted.reason)
-    return context.go(f"cards/{ticket.card_id}", "The ticket is cancelled. Its place can be given away again.")
+    return context.go(f"cards/{ticket.card_id}", "The ticket is cancelled. Its place is free again.")
 
 
 @router.post("/tickets/{ticket_id}/undo")

@@ -27,12 +27,12 @@ async def test_a_category_is_edited_and_removed(user: BrowserSession) -> None:
     await user.see(here, status=404)
 
 
-async def test_places_are_never_fewer_than_sold(user: BrowserSession) -> None:
+async def test_places_are_never_fewer_than_issued(user: BrowserSession) -> None:
     await user.tenant.card()
     await user.tenant.card()
     here = f"events/{user.tenant.event_id}/categories/{user.tenant.category_id}"
     answer = await user.send(here, status=422, **(OFFER | {"quantity_total": "1"}))
-    assert "2 are sold" in answer.text
+    assert "2 are issued" in answer.text
     await user.send(f"{here}/remove", status=409)
 
 

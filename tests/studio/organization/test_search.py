@@ -61,6 +61,19 @@ async def test_names_are_found_by_how_they_begin_and_only_by_who_may_see_them(
         assert "Grace Hopper" not in await viewer.see("find?q=grace")
 
 
+async def test_cards_of_one_name_are_told_apart(user: BrowserSession) -> None:
+    async with user.tenant.db.transaction() as tx:
+        twins = [
+            await cards.issue(
+                tx, user.tenant.id, by=factory.BY, at=factory.now(), holder_name="Ann Lee", holder_email=to
+            )
+            for to in ("ann@example.org", None)
+        ]
+    page = await user.see("find?q=ann")
+    assert f"{twins[0].number} · ann@example.org" in page
+    assert twins[1].number in page
+
+
 async def test_nothing_of_another_organization_is_found(user: BrowserSession) -> None:
     other = await factory.tenant(user.tenant.db)
     card = await other.card()
