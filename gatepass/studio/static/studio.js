@@ -34,8 +34,8 @@ document.addEventListener("keydown", (event) => {
 
 // An error is about what was sent: it goes when its field is changed, and the one above the form with the last of them.
 document.addEventListener("input", ({ target: field }) => {
-  if (field.getAttribute("aria-invalid") !== "true") return;
   const described = field.getAttribute("aria-describedby");
+  if (field.getAttribute("aria-invalid") !== "true" || !described?.startsWith("e-")) return;
   for (const one of document.querySelectorAll(`[aria-describedby="${described}"]`)) {
     one.removeAttribute("aria-invalid");
     one.removeAttribute("aria-describedby");
