@@ -52,7 +52,6 @@ async def test_the_reference_is_drawn_from_this_service_alone(
     await visited.page.screenshot(path=screenshots / f"docs-{colours}-{viewport['width']}.png")
 
     assert visited.page.url == documented.url + "/docs"
-    await expect(visited.page.get_by_role("link", name="Gatepass studio")).to_have_attribute("href", "/studio")
     assert visited.elsewhere(documented.url) == []
     assert visited.complaints == []
     assert await visited.page.locator(f"body.{colours}-mode").count() == 1
