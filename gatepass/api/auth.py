@@ -10,7 +10,7 @@ from gatepass.api.state import ApiState
 from gatepass.base.client_ip import network_of
 from gatepass.base.errors import NotNow, Refusal
 from gatepass.domain import security_log
-from gatepass.domain.keys import RATES, Caller, DeadKey, InsufficientScope, InvalidKey, Scope
+from gatepass.domain.keys import RATES, Caller, DeadKey, InsufficientScope, InvalidKey, Scope, SuspendedKey
 from gatepass.domain.limits import Policy, RateLimited, Standing, TooManyFailures
 from gatepass.domain.security_log import Action
 
@@ -59,6 +59,10 @@ async def _load_caller(state: ApiState, call: ApiCall, authorization: str | None
     except InvalidKey as refusal:
         call.standing = None
         raise _count_failure(state, call, refusal) from None
+    except SuspendedKey as refusal:
+        call.standing, call.caller = None, refusal.caller
+        _note(call, Action.API_KEY_REFUSED, "suspended")
+        raise
 
 
 def _check(state: ApiState, call: ApiCall, caller: Caller, scope: Scope | None) -> Caller:

@@ -5,6 +5,8 @@ With both cached, a scan needs one round trip to the database and not three. Nei
 - An API key may have been revoked a moment ago. So the statement of a scan or of a verification checks the key again,
   and an answer that no such statement has confirmed reads the key first (`require_confirmed`). A revocation is
   therefore in force with the very next request, on every process.
+- The rate of a key may have been changed. It is compared once a minute, when the key's last use is stored, and before
+  a call is refused for its rate.
 - A token that no cached public key has signed makes us read the keys again. A signing key that was retired meanwhile is
   found by the statement that uses the token.
 """
@@ -60,6 +62,11 @@ class ApiKeyCache:
         caller = keys.admit(row, address, at=at)
         self._callers[digest] = caller
         return caller
+
+    def forget(self, key_id: UUID) -> None:
+        """Read this key again when it is used next: the operator has changed its rate."""
+        for digest in [digest for digest, caller in self._callers.items() if caller.key_id == key_id]:
+            del self._callers[digest]
 
     async def _find(self, asked: Sequence[str]) -> Sequence[KeyRow | None]:
         async with self._db.autocommit() as tx:

@@ -5,7 +5,7 @@ before its transaction waits until its row is written.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -28,13 +28,15 @@ USE_EVERY: Final = timedelta(minutes=1)
 log = logger(__name__)
 
 KeyId = tuple[UUID, UUID]
-Use = tuple[KeyId, datetime, Address | None]
+Use = tuple[Caller, datetime, Address | None]
 
 
 class RequestLogWriter:
-    def __init__(self, db: Database, metrics: Metrics) -> None:
+    def __init__(self, db: Database, metrics: Metrics, changed: Callable[[UUID], None] = lambda _: None) -> None:
+        """`changed` is called with the id of a key that has another rate than its caller."""
         self._db = db
         self._metrics = metrics
+        self._changed = changed
         self._rows: Batcher[request_log.CallRecord, None] = Batcher(
             self._write, batch=BATCH, waiting=MOST_WAITING, apart=APART
         )
@@ -64,12 +66,12 @@ class RequestLogWriter:
             away.cancel()
 
     def use(self, caller: Caller, at: datetime, address: Address | None) -> None:
-        """Remember that a key was used; written about once a minute."""
+        """Remember that a key was used; written about once a minute, when its rate is compared too."""
         key = (caller.organization_id, caller.key_id)
         last = self._last_use.get(key)
         if last is None or at - last >= USE_EVERY:
             self._last_use[key] = at
-            self._uses.add((key, at, address)).add_done_callback(lambda marked: self._forget_failed(marked, key))
+            self._uses.add((caller, at, address)).add_done_callback(lambda marked: self._forget_failed(marked, key))
 
     def _add(self, row: request_log.CallRecord, *, urgent: bool = False) -> "asyncio.Future[None] | None":
         try:
@@ -96,8 +98,15 @@ class RequestLogWriter:
                 return [None] * len(rows)
 
     async def _mark_used(self, uses: Sequence[Use]) -> Sequence[None]:
+        """Store the uses, and compare the rates: the operator may have changed one since the key was cached."""
+        used = {(caller.organization_id, caller.key_id): (caller, at, address) for caller, at, address in uses}
         async with self._db.transaction() as tx:
-            await keys.mark_used(tx, {key: (at, address) for key, at, address in uses})
+            await keys.mark_used(tx, {key: (at, address) for key, (_, at, address) in used.items()})
+            rates = await keys.rates_of(tx, used)
+        for rate in rates:
+            caller, _, _ = used[rate.organization_id, rate.id]
+            if (caller.rate_per_second, caller.burst) != (rate.rate_per_second, rate.burst):
+                self._changed(rate.id)
         return [None] * len(uses)
 
     def _count_failed(self, written: "asyncio.Future[None]", row: request_log.CallRecord) -> None:

@@ -10,7 +10,7 @@ from starlette.types import Message
 
 from gatepass.base.errors import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
 from gatepass.base.wire_constants import SHOULD_RETRY_HEADER
-from gatepass.domain import cards, events, keys, limits, tickets, webhooks
+from gatepass.domain import cards, events, keys, limits, organizations, tickets, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.tickets.activation import REFUSALS
 
@@ -71,6 +71,8 @@ STATUS: Final[dict[type[Refusal], int]] = {
     keys.DeadKey: 401,
     keys.WrongCell: 401,
     keys.InsufficientScope: 403,
+    keys.SuspendedKey: 403,
+    organizations.OrganizationSuspended: 403,
     NotFound: 404,
     events.EventNotFound: 404,
     cards.CardNotFound: 404,

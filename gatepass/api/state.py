@@ -58,7 +58,7 @@ class ApiState:
         self.metrics.registry.register(self.readiness)
         self.api_keys = ApiKeyCache(self.db, settings.cells, tracer=self.tracer)
         self.public_keys = PublicKeyCache(self.db)
-        self.request_log = RequestLogWriter(self.db, self.metrics)
+        self.request_log = RequestLogWriter(self.db, self.metrics, self.api_keys.forget)
         self.scans: Batcher[Scan, ScanOutcome | None] = batcher(
             self._activate, "activate_scans", self.tracer,
             batch=BATCH, waiting=MOST_WAITING, flights=FLIGHTS, hurried=True,

@@ -7,13 +7,16 @@ import typer
 
 from gatepass import __version__
 from gatepass.base import log
+from gatepass.cli.app import App
 from gatepass.cli.commands.demo import demo
 from gatepass.cli.commands.dev import dev
 from gatepass.cli.commands.doctor import doctor
 from gatepass.cli.commands.encryption import reencrypt, secret
+from gatepass.cli.commands.key import key
 from gatepass.cli.commands.maintenance import maintenance
 from gatepass.cli.commands.migrate import migrate
-from gatepass.cli.commands.people import organization, person
+from gatepass.cli.commands.organization import organization
+from gatepass.cli.commands.person import person
 from gatepass.cli.commands.serve import serve
 from gatepass.cli.commands.worker import worker
 from gatepass.cli.errors import WRONG_STATE, CommandError
@@ -24,9 +27,8 @@ PANELS: Final = {
     "Run the service": (serve, worker, migrate, maintenance, secret, reencrypt),
 }
 
-app = typer.Typer(
-    name="gatepass",
-    no_args_is_help=True,
+app = App(
+    "gatepass",
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -34,8 +36,8 @@ app = typer.Typer(
 for panel, commands in PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
-for group in (organization, person):
-    app.add_typer(group, rich_help_panel="Let people in")
+for group in (organization, person, key):
+    app.add_typer(group, rich_help_panel="Organizations, people and keys")
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so

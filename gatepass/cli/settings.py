@@ -1,13 +1,16 @@
 """Read the settings from the environment. Errors name the variables that people set."""
 
 import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from pydantic import ValidationError
 
 from gatepass.base.settings import Settings
+from gatepass.cli import running_dev
 from gatepass.cli.errors import WRONG_USAGE, CommandError
 
 # Options of the database URL that asyncpg and, for migrations, libpq understand alike.
@@ -35,6 +38,35 @@ def read_settings(**given: Any) -> Settings:
     return settings
 
 
+def read_operator_settings() -> Settings:
+    """The settings of a command that reaches the database: of the environment, or of a `gatepass dev` that runs here.
+
+    A running `dev` gives what the environment leaves open, unless the environment names another database.
+    """
+    settings = read_settings()
+    dev = running_dev.find(Path.cwd())
+    url = variable("database_url")
+    if dev is None or (
+        "database_url" in settings.model_fields_set
+        and settings.database_url.get_secret_value() != dev.environment.get(url)
+    ):
+        return settings
+    missing = {name: value for name, value in dev.environment.items() if name not in set_by(settings)}
+    if url in missing:
+        print(f"Using the gatepass dev that runs in {dev.folder}.", file=sys.stderr)
+    os.environ.update(missing)
+    return read_settings()
+
+
+def read_operator_settings_with_vault() -> Settings:
+    return _require_vault(read_operator_settings())
+
+
+def set_by(settings: Settings) -> set[str]:
+    """The variables that the environment or a .env file sets."""
+    return {variable(field) for field in settings.model_fields_set}
+
+
 def _url_faults(url: str) -> Iterator[str]:
     """What is wrong with the options of the URL. A driver would report it later, in many lines, or not at all."""
     options = parse_qs(urlsplit(url).query, keep_blank_values=True)
@@ -50,7 +82,10 @@ def _url_faults(url: str) -> Iterator[str]:
 
 def read_settings_with_vault(**given: Any) -> Settings:
     """The settings, with a valid encryption key, for commands that seal secrets."""
-    settings = read_settings(**given)
+    return _require_vault(read_settings(**given))
+
+
+def _require_vault(settings: Settings) -> Settings:
     try:
         settings.vault()
     except ValueError as error:

@@ -34,6 +34,10 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
         "The API key is good, but it does not have the scope that this endpoint needs.",
         "Make a key with that scope. A key never gains scopes after it was made.",
     ),
+    "organization_suspended": ErrorHelp(
+        "The API key is good, but the operator of this service has suspended the organization.",
+        "The studio shows the reason. Ask the operator. The same key works again when they resume the organization.",
+    ),
     "not_found": ErrorHelp(
         "There is nothing at this path.",
         "Check the path against the reference. Look for a doubled slash, or a missing /api/public/v1.",

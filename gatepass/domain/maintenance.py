@@ -1,4 +1,4 @@
-"""Maintenance: partitions made and dropped, idempotency keys rotated, events ended, cancellations and pauses completed.
+"""Maintenance: partitions, generations of idempotency keys, the end of events, cancellations, pauses, erasure.
 
 Each step is short, waits at most 200 ms for its locks, and may run in several processes at once.
 """
@@ -12,6 +12,7 @@ from typing import Final
 from gatepass.base.database import Database, Tx
 from gatepass.base.errors import Unavailable
 from gatepass.domain import events, imports, tickets
+from gatepass.domain.lifecycle import erasure
 from gatepass.domain.staff import notices, sessions
 from gatepass.domain.webhooks import backlog, replays
 
@@ -33,6 +34,7 @@ class MaintenanceReport:
     import_rows_swept: int = 0
     sessions_forgotten: int = 0
     notices_forgotten: int = 0
+    organization_rows_erased: int = 0
     put_off: int = 0
 
 
@@ -50,6 +52,7 @@ async def run_due(db: Database, *, at: datetime) -> MaintenanceReport:
     done.sessions_forgotten += await _all(db, lambda tx: sessions.delete_some_expired(tx, at=at))
     done.notices_forgotten += await _all(db, lambda tx: notices.delete_some_old(tx, at=at))
     await follow_up(db, at=at, done=done)
+    done.organization_rows_erased = await erasure.erase_some(db, at=at)
     return done
 
 

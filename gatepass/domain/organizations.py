@@ -6,11 +6,18 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
 from gatepass.base.ids import new_id
 from gatepass.base.wire_constants import CARD_PREFIX
 from gatepass.domain import audit_log
 
 SUBJECT: Final = "organization"
+
+
+class OrganizationSuspended(Refusal):
+    """This organization is suspended. Ask the operator of this service."""
+
+    code = "organization_suspended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,12 @@ async def find(tx: Tx, organization_id: UUID) -> Organization | None:
 async def named(tx: Tx, name_or_id: str) -> list[Organization]:
     """The organizations that an operator means: by id, or by name, which several may have."""
     return await tx.all(Organization, NAMED, name_or_id)
+
+
+async def require_not_suspended(tx: Tx, organization_id: UUID) -> None:
+    """Refuse in a suspended organization. It stays as it is until this transaction ends."""
+    if await tx.value(SUSPENDED_AT, organization_id) is not None:
+        raise OrganizationSuspended
 
 
 async def rename(tx: Tx, organization_id: UUID, name: str, *, by: str, at: datetime) -> None:
@@ -74,6 +87,9 @@ NAMED: Final = """
      ORDER BY id
      LIMIT 10
 """
+
+# Suspending waits for this lock, so that it finds the key or the endpoint that is made meanwhile.
+SUSPENDED_AT: Final = "SELECT suspended_at FROM organization WHERE id = $1 FOR SHARE"
 
 # Rows that only refer to the organization do not wait for these locks.
 LOCK_NAME: Final = "SELECT name FROM organization WHERE id = $1 FOR NO KEY UPDATE"

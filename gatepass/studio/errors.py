@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gatepass.base.errors import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
-from gatepass.domain import cards, events, imports, keys, staff, tickets, webhooks
+from gatepass.domain import cards, events, imports, keys, organizations, staff, tickets, webhooks
 from gatepass.domain.error_help import CLIENT_CLOSED
 from gatepass.domain.security_log import Action
 from gatepass.domain.staff import (
@@ -35,6 +35,7 @@ class InternalError(Refusal):
 STATUS: Final[dict[type[Refusal], int]] = {
     InvalidRequest: 422,
     staff.NotPermitted: 403,
+    staff.AccountDisabled: 403,
     access.AddressNotAllowed: 403,
     access.SecondFactorRequired: 403,
     staff.EmailTaken: 409,
@@ -68,6 +69,7 @@ STATUS: Final[dict[type[Refusal], int]] = {
     imports.FileRefused: 422,
     cards.CardRevoked: 409,
     NotAllowedFromHere: 409,
+    organizations.OrganizationSuspended: 409,
     cards.NoSigningKey: 409,
     tickets.CardHasTicket: 409,
     tickets.SoldOut: 409,
@@ -90,6 +92,7 @@ STATUS_HEADINGS: Final = {
 }
 HEADINGS: Final[dict[type[Refusal], str]] = {
     access.AddressNotAllowed: "Not from here",
+    staff.AccountDisabled: "Not with this account",
     invitations.ForSomebodyElse: "Not for you",
 }
 

@@ -100,7 +100,7 @@ class AuthenticationError(APIStatusError):
 
 
 class PermissionDenied(APIStatusError):
-    """403: the key lacks the scope."""
+    """403: the key lacks the scope, or its organization is suspended (`code`: `organization_suspended`)."""
 
 
 class NotFound(APIStatusError):

@@ -1,9 +1,11 @@
 """Fixtures: the `gatepass` command, alone, on an empty database, or on one that is migrated."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -57,3 +59,23 @@ def on_empty_database(gatepass: Command, databases: Databases) -> Command:
 def on_database(gatepass: Command, databases: Databases) -> Command:
     """On a migrated database."""
     return gatepass.having(GATEPASS_DATABASE_URL=databases.copy(), GATEPASS_ENCRYPTION_KEYS=new_key())
+
+
+@pytest.fixture(scope="module")
+def demo_command(tmp_path_factory: pytest.TempPathFactory, databases: Databases) -> Command:
+    return Command(
+        tmp_path_factory.mktemp("operator"),
+        {
+            "GATEPASS_METRICS_PORT": "0",
+            "GATEPASS_WORKER_METRICS_PORT": "0",
+            "GATEPASS_DATABASE_URL": databases.copy(),
+            "GATEPASS_ENCRYPTION_KEYS": new_key(),
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def demo(demo_command: Command) -> dict[str, Any]:
+    made = demo_command("demo", "--json")
+    assert made.returncode == 0, made.stderr
+    return json.loads(made.stdout)

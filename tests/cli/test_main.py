@@ -1,3 +1,5 @@
+import pytest
+
 from gatepass import __version__
 from gatepass.base.encryption import Vault
 from tests.cli.command import Command
@@ -14,6 +16,7 @@ COMMANDS = (
     "reencrypt",
     "organization",
     "person",
+    "key",
 )
 
 
@@ -21,6 +24,14 @@ def test_help_names_every_command(gatepass: Command) -> None:
     told = gatepass("--help")
     assert told.returncode == 0
     assert [name for name in COMMANDS if name not in told.stdout] == []
+
+
+@pytest.mark.parametrize("arguments", [(), ("dev",), ("organization", "close"), ("key", "rate"), ("person", "list")])
+def test_a_flag_has_no_type_in_the_help(gatepass: Command, arguments: tuple[str, ...]) -> None:
+    told = gatepass(*arguments, "--help")
+    assert told.returncode == 0
+    assert "--help" in told.stdout
+    assert "<bool>" not in told.stdout
 
 
 def test_no_command_is_answered_with_help(gatepass: Command) -> None:

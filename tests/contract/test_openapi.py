@@ -74,7 +74,7 @@ def test_operations_have_their_names() -> None:
 def test_every_operation_may_meet_what_any_operation_may(method: str, path: str) -> None:
     documented = codes(operation(method, path))
     assert documented["401"] == {"invalid_key"}
-    assert documented["403"] == {"insufficient_scope"}
+    assert documented["403"] == {"insufficient_scope", "organization_suspended"}
     assert documented["429"] == {"rate_limited"}
     assert documented["500"] == {"internal_error"}
     assert documented["503"] == {"unavailable", "overloaded"}

@@ -16,6 +16,8 @@ COMPOSED = {
     "event_tickets_with_holders_exported", "import_failed_rows_exported", "organization_audit_log_exported",
     "organization_second_factor_required", "organization_second_factor_not_required",
     "organization_studio_networks_chosen",
+    "organization_suspended", "organization_resumed", "organization_closed", "organization_exported",
+    "organization_erased",
 }  # fmt: skip
 
 

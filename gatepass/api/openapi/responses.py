@@ -10,7 +10,7 @@ from gatepass.api.responses import SANDBOX_STATUS, STATUS, InternalError
 from gatepass.base.errors import Overloaded, Refusal, Unavailable
 from gatepass.base.settings import BASE_PATH
 from gatepass.base.wire_constants import SHOULD_RETRY_HEADER
-from gatepass.domain import keys, limits
+from gatepass.domain import keys, limits, organizations
 from gatepass.domain.tickets.activation import REFUSALS
 
 Json = dict[str, Any]
@@ -19,6 +19,7 @@ Json = dict[str, Any]
 EVERYWHERE: Final[tuple[type[Refusal], ...]] = (
     keys.InvalidKey,
     keys.InsufficientScope,
+    organizations.OrganizationSuspended,
     limits.RateLimited,
     InternalError,
     Unavailable,
@@ -28,7 +29,7 @@ EVERYWHERE: Final[tuple[type[Refusal], ...]] = (
 MEANINGS: Final = {
     400: "The request is not valid.",
     401: "The key is missing, invalid or revoked.",
-    403: "The key lacks the scope.",
+    403: "The key lacks the scope, or its organization is suspended.",
     404: "Not found, or another organization's.",
     409: "The present state does not allow it.",
     410: "The token has expired.",

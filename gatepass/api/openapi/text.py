@@ -69,7 +69,7 @@ WORDS: Final[dict[str, dict[str, str]]] = {
     "PausedReason": {
         "": (
             "`requested` by a call, `gone` because the endpoint answered 410, `failing` because nothing got through "
-            "for 72 hours."
+            "for 72 hours, `suspended` while the organization is suspended."
         )
     },
     "MessageType": {"": "What a message tells of. There will be more types."},

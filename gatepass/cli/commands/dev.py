@@ -21,7 +21,7 @@ from uvicorn.supervisors import ChangeReload
 
 import gatepass
 from gatepass.base.settings import BASE_PATH, Settings
-from gatepass.cli import database
+from gatepass.cli import database, running_dev
 from gatepass.cli.commands import migrate, serve
 from gatepass.cli.dev import files, first_scan, postgres
 from gatepass.cli.errors import WRONG_STATE
@@ -33,6 +33,8 @@ from gatepass.server.connections import Connections
 # Seconds that the worker may take to finish its deliveries.
 GRACE_SECONDS: Final = 16
 FIRST_CARD: Final = "TEST_VALID"
+# The variables that another command needs to reach the same database and to make links that open here.
+FOR_OTHERS: Final = tuple(map(variable, ("database_url", "encryption_keys", "public_url", "cell", "former_cells")))
 
 
 def dev(
@@ -53,6 +55,9 @@ def dev(
         _set_defaults(started, console, found, bound)
         _migrate(console)
         settings, studio = _build_demo(console, reset=reset)
+        started.enter_context(
+            running_dev.announced({name: os.environ[name] for name in FOR_OTHERS if name in os.environ})
+        )
         started.enter_context(_worker_running(settings))
         if reload and not check:
             _print_addresses(console, settings, studio)
@@ -164,6 +169,7 @@ def _print_addresses(console: Console, settings: Settings, studio: str) -> None:
     console.print(f"\nAPI      {settings.base_url}")
     console.print(f"Docs     {settings.public_url}/docs")
     console.print(f"Studio   {studio} [dim](signs you in, once)[/dim]")
+    console.print(f"         [dim]Another link: gatepass person link {files.DEVELOPER}[/dim]")
     console.print(f"Sandbox  {key}")
     console.print(f"\nA first scan to paste ([bold]source {files.ENVIRONMENT}[/bold] sets the URL and the key):\n")
     command = first_scan.scan_command(settings.base_url, key, str(sandbox.EVENT_ID), FIRST_CARD)

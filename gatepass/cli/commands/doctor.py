@@ -15,7 +15,7 @@ from gatepass.cli import database, valkey
 from gatepass.cli.doctor import cluster
 from gatepass.cli.doctor.report import Finding
 from gatepass.cli.errors import WRONG_STATE, CommandError
-from gatepass.cli.settings import read_settings, variable
+from gatepass.cli.settings import read_operator_settings, variable
 from gatepass.domain import diagnostics, reencrypt, schema
 from gatepass.domain.diagnostics import DatabaseServer
 from gatepass.domain.reencrypt import EncryptionReport
@@ -44,7 +44,7 @@ async def _report(console: Console) -> int:
 async def _findings() -> AsyncGenerator[Finding, None]:
     """Each check needs those before it, so the first failure that makes the rest pointless ends the list."""
     try:
-        settings = read_settings()
+        settings = read_operator_settings()
     except CommandError as error:
         for line in str(error).splitlines():
             yield Finding(False, line)

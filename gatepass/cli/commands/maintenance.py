@@ -11,7 +11,7 @@ from gatepass.base.clock import system_clock
 from gatepass.base.settings import Settings
 from gatepass.cli import database
 from gatepass.cli.errors import CommandError
-from gatepass.cli.settings import read_settings
+from gatepass.cli.settings import read_operator_settings
 from gatepass.domain.maintenance import MaintenanceReport, run_due
 from gatepass.server.run import until_stopped
 
@@ -22,7 +22,7 @@ def maintenance(
     ] = None,
 ) -> None:
     """Make and drop partitions, rotate idempotency keys, end events that are over."""
-    settings = read_settings()
+    settings = read_operator_settings()
     if every is None:
         print(summary(asyncio.run(once(settings))))
         return

@@ -14,6 +14,7 @@ from uuid import UUID
 from gatepass.base.client_ip import Address, is_within
 from gatepass.base.database import Tx
 from gatepass.domain.keys.key import Caller, InvalidKey, Mode, WrongCell, cell_of, digest, is_well_formed, mode_of
+from gatepass.domain.organizations import OrganizationSuspended
 
 BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] (\S+)")
 
@@ -23,6 +24,14 @@ class DeadKey(InvalidKey):
 
     def __init__(self, caller: Caller, reason: str) -> None:
         super().__init__(reason)
+        self.caller = caller
+
+
+class SuspendedKey(OrganizationSuspended):
+    """The organization of this API key is suspended. Ask the operator of this service."""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__()
         self.caller = caller
 
 
@@ -37,7 +46,10 @@ def bearer_key(authorization: str | None, cells: Container[str]) -> str:
 
 
 async def authenticate(tx: Tx, key: str, address: Address | None, *, at: datetime) -> Caller:
-    """The caller with this key. A known key that was revoked or has expired raises DeadKey, which has the caller."""
+    """The caller with this key. A known key that was revoked or has expired raises DeadKey, which has the caller.
+
+    A key that is valid, but whose organization is suspended, raises SuspendedKey.
+    """
     (found,) = await find_all(tx, [key])
     return admit(found, address, at=at)
 
@@ -60,6 +72,8 @@ def admit(row: "KeyRow | None", address: Address | None, *, at: datetime) -> Cal
     if row.expires_at is not None and row.expires_at <= at:
         raise DeadKey(caller, "expired")
     require_address(caller, address)
+    if row.suspended:
+        raise SuspendedKey(caller)
     return caller
 
 
@@ -82,6 +96,7 @@ class KeyRow:
     allowed_networks: list[IPv4Network | IPv6Network] | None
     expires_at: datetime | None
     revoked_at: datetime | None
+    suspended: bool
 
     def caller(self) -> Caller:
         return Caller(
@@ -95,9 +110,14 @@ class KeyRow:
         )
 
 
+# While its organization is suspended, a key keeps its own expiry in `resumed_expires_at`.
 BY_HASHES: Final = """
     -- every organization: the key determines which one
-    SELECT hash, organization_id, id, mode, scopes, rate_per_second, burst, allowed_networks, expires_at, revoked_at
-      FROM api_key
-     WHERE hash = ANY ($1)
+    SELECT k.hash, k.organization_id, k.id, k.mode, k.scopes, k.rate_per_second, k.burst, k.allowed_networks,
+           CASE WHEN k.resumed_expires_at IS NULL THEN k.expires_at
+                ELSE nullif(k.resumed_expires_at, 'infinity') END AS expires_at,
+           k.revoked_at, o.suspended_at IS NOT NULL AS suspended
+      FROM api_key k
+      JOIN organization o ON o.id = k.organization_id
+     WHERE k.hash = ANY ($1)
 """

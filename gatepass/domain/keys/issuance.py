@@ -14,6 +14,7 @@ from gatepass.domain import audit_log, security_log
 from gatepass.domain.keys.authentication import Address
 from gatepass.domain.keys.key import Mode, Scope, digest, make_key
 from gatepass.domain.keys.scopes import needs_owner
+from gatepass.domain.organizations import require_not_suspended
 from gatepass.domain.staff import MAY, NotPermitted, Permission, Role, role_now
 
 OWNER_NEEDED: Final = "Only an owner makes or rolls a live key with the scope admin. Ask one, or leave admin out."
@@ -47,6 +48,7 @@ async def issue(
     burst: int | None = None,
 ) -> IssuedKey:
     """Make a key. If a person makes it, their role of this moment counts, whatever the page has seen."""
+    await require_not_suspended(tx, organization_id)
     key = IssuedKey(new_id(), make_key(mode, cell))
     granted = sorted(set(scopes))
     role = await role_now(tx, organization_id, Role.OWNER, by=by)

@@ -138,11 +138,21 @@ async def names_of(tx: Tx, organization_id: UUID, key_ids: Iterable[UUID]) -> di
     return {key.id: key for key in found}
 
 
-PAGE: Final = """
+# The four statements are joined of this constant, never of values. While its organization is suspended, a key keeps its
+# own expiry in `resumed_expires_at`.
+EXPIRES_AT: Final = """
+           CASE WHEN resumed_expires_at IS NULL THEN expires_at ELSE nullif(resumed_expires_at, 'infinity') END"""
+
+PAGE: Final = (
+    """
     SELECT *
       FROM (SELECT k.id, k.mode, k.name, k.last_four, k.scopes, k.allowed_networks, k.rate_per_second, k.burst,
-                   k.created_at, k.created_by, k.expires_at, k.revoked_at, k.revoked_by, k.last_used_at,
-                   k.last_used_from, k.revoked_at IS NOT NULL OR coalesce(k.expires_at <= $6, false) AS ended
+                   k.created_at, k.created_by, """
+    + EXPIRES_AT
+    + """ AS expires_at, k.revoked_at, k.revoked_by, k.last_used_at,
+                   k.last_used_from, k.revoked_at IS NOT NULL OR coalesce("""
+    + EXPIRES_AT
+    + """ <= $6, false) AS ended
               FROM api_key k
              WHERE k.organization_id = $1
                AND k.mode = $2
@@ -158,6 +168,7 @@ PAGE: Final = """
      ORDER BY looked.created_at DESC, looked.id DESC
      LIMIT $9
 """
+)
 
 LAST_LOOKED_AT: Final = """
     SELECT k.created_at AS at, k.id
@@ -170,36 +181,50 @@ LAST_LOOKED_AT: Final = """
      LIMIT 1
 """
 
-FIND: Final = """
+FIND: Final = (
+    """
     SELECT id, mode, name, last_four, scopes, allowed_networks, rate_per_second, burst, created_at, created_by,
-           expires_at, revoked_at, revoked_by, last_used_at, last_used_from
+           """
+    + EXPIRES_AT
+    + """ AS expires_at, revoked_at, revoked_by, last_used_at, last_used_from
       FROM api_key
      WHERE organization_id = $1
        AND mode = $2
        AND id = $3
 """
+)
 
-LOCK: Final = """
+LOCK: Final = (
+    """
     SELECT id, mode, name, last_four, scopes, allowed_networks, rate_per_second, burst, created_at, created_by,
-           expires_at, revoked_at, revoked_by, last_used_at, last_used_from
+           """
+    + EXPIRES_AT
+    + """ AS expires_at, revoked_at, revoked_by, last_used_at, last_used_from
       FROM api_key
      WHERE organization_id = $1
        AND mode = $2
        AND id = $3
        FOR NO KEY UPDATE
 """
+)
 
-MADE_BY: Final = """
+MADE_BY: Final = (
+    """
     SELECT id, mode, name, last_four, scopes, allowed_networks, rate_per_second, burst, created_at, created_by,
-           expires_at, revoked_at, revoked_by, last_used_at, last_used_from
+           """
+    + EXPIRES_AT
+    + """ AS expires_at, revoked_at, revoked_by, last_used_at, last_used_from
       FROM api_key
      WHERE organization_id = $1
        AND created_by = $2
        AND revoked_at IS NULL
-       AND (expires_at IS NULL OR expires_at > $3)
+       AND coalesce("""
+    + EXPIRES_AT
+    + """ > $3, true)
      ORDER BY created_at DESC, id DESC
      LIMIT $4
 """
+)
 
 NAMES: Final = """
     SELECT id, mode, name, last_four

@@ -12,6 +12,7 @@ from gatepass.domain import security_log
 from gatepass.domain.keys.issuance import IssuedKey, issue
 from gatepass.domain.keys.key import Mode, Scope
 from gatepass.domain.keys.listing import lock_key
+from gatepass.domain.organizations import require_not_suspended
 
 
 class Overlap(StrEnum):
@@ -44,6 +45,7 @@ async def rotate(
     at: datetime,
 ) -> IssuedKey:
     """Issue a key with the name, scopes, networks and rate of this one, which expires when the overlap ends."""
+    await require_not_suspended(tx, organization_id)  # before the key's lock, which suspending takes second
     old = await lock_key(tx, organization_id, mode, key_id)
     if not old.is_usable(at):
         raise NotAllowedFromHere("A key that has ended cannot be rolled. Make a new one.")

@@ -12,13 +12,24 @@ from gatepass.domain.staff.person import (
     rename_person,
 )
 from gatepass.domain.staff.role import MAY, RANK, NotPermitted, Permission, Role
-from gatepass.domain.staff.sessions import LIFETIME, Session, begin, end, find, is_open, reload, switch_organization
+from gatepass.domain.staff.sessions import (
+    LIFETIME,
+    AccountDisabled,
+    Session,
+    begin,
+    end,
+    find,
+    is_open,
+    reload,
+    switch_organization,
+)
 from gatepass.domain.staff.sign_in_links import make_link, use_link
 
 __all__ = [
     "LIFETIME",
     "MAY",
     "RANK",
+    "AccountDisabled",
     "EmailTaken",
     "Membership",
     "NotPermitted",

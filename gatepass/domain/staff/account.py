@@ -1,4 +1,4 @@
-"""An account as a whole: resetting it, removing it, and freeing an address that somebody else has taken.
+"""An account as a whole: disabling, resetting and removing it, and freeing an address that somebody else has taken.
 
 We send no e-mail, so nobody proves an address: whoever invites `ceo@example.com` can open the link and make that
 account. So nobody joins an organization with an account that holds anything from before, unless the operator has
@@ -61,6 +61,48 @@ async def reset(tx: Tx, person_id: UUID, *, by: str, at: datetime) -> Removed:
     return removed
 
 
+async def disable(tx: Tx, person_id: UUID, *, by: str, at: datetime) -> int | None:
+    """End every session and refuse every sign-in until `enable`; the sessions that ended, None if it was so already.
+
+    Memberships and credentials stay. A session that somebody opens at this very moment is not found by its cookie.
+    """
+    await lock_person(tx, person_id)
+    if not await tx.run(DISABLE, person_id, at):
+        return None
+    await withdraw_links(tx, person_id, at=at)
+    ended = await sessions.end_all(tx, person_id, at=at)
+    await note_everywhere(tx, person_id, "account_disabled", by=by, at=at)
+    return ended
+
+
+async def enable(tx: Tx, person_id: UUID, *, by: str, at: datetime) -> bool:
+    """Let a disabled person sign in again; False if they were not disabled."""
+    await lock_person(tx, person_id)
+    if not await tx.run(ENABLE, person_id):
+        return False
+    await sessions.end_all(tx, person_id, at=at)
+    await note_everywhere(tx, person_id, "account_enabled", by=by, at=at)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPerson:
+    """An account as its operator lists it. `roles` has the role and the name of each organization."""
+
+    id: UUID
+    email: str
+    name: str
+    created_at: datetime
+    disabled_at: datetime | None
+    last_seen_at: datetime | None
+    roles: list[str]
+
+
+async def page_of_people(tx: Tx, *, after: UUID, limit: int, organization_id: UUID | None = None) -> list[ListedPerson]:
+    """The accounts of this cell, oldest first; with an organization those of its members."""
+    return await tx.all(ListedPerson, PEOPLE, after, limit, organization_id)
+
+
 async def remove_person(
     tx: Tx, person_id: UUID, email: str, *, by: str, at: datetime, even_last_owner: bool = False
 ) -> Removed:
@@ -84,6 +126,8 @@ async def remove_person(
 async def free_address(tx: Tx, email: str, *, at: datetime) -> None:
     """Remove the account of this address if nobody has proven it and it is in no organization; else EmailTaken.
 
+    An account that the operator has disabled stays: an invitation must not undo that.
+
     Such an account has nothing to lose, and may be the work of somebody who took the address first.
     """
     found = await find_person(tx, email)
@@ -93,7 +137,7 @@ async def free_address(tx: Tx, email: str, *, at: datetime) -> None:
     standing = await tx.one(_Standing, STANDING, found.id)
     if standing is None or standing.removed:
         return
-    if standing.proven or standing.member:
+    if standing.proven or standing.member or standing.disabled:
         raise EmailTaken
     await remove_person(tx, found.id, email, by="invitation", at=at)
 
@@ -102,12 +146,45 @@ async def free_address(tx: Tx, email: str, *, at: datetime) -> None:
 class _Standing:
     proven: bool
     removed: bool
+    disabled: bool
     member: bool
 
+
+DISABLE: Final = """
+    UPDATE person
+       SET disabled_at = $2
+     WHERE id = $1
+       AND disabled_at IS NULL
+"""
+
+ENABLE: Final = """
+    UPDATE person
+       SET disabled_at = NULL
+     WHERE id = $1
+       AND disabled_at IS NOT NULL
+"""
+
+PEOPLE: Final = """
+    -- every organization: the operator sees where people belong
+    SELECT p.id, p.email, p.name, p.created_at, p.disabled_at,
+           (SELECT max(s.seen_at) FROM studio_session s WHERE s.person_id = p.id) AS last_seen_at,
+           ARRAY(SELECT m.role || ' of ' || o.name
+                   FROM member m
+                   JOIN organization o ON o.id = m.organization_id
+                  WHERE m.person_id = p.id
+                  ORDER BY o.name, o.id) AS roles
+      FROM person p
+     WHERE p.id > $1
+       AND p.removed_at IS NULL
+       AND ($3::uuid IS NULL OR EXISTS (SELECT FROM member m WHERE m.organization_id = $3 AND m.person_id = p.id))
+     ORDER BY p.id
+     LIMIT $2
+"""
 
 STANDING: Final = """
     -- every organization: whether the person is a member of any
     SELECT p.proven_at IS NOT NULL AS proven, p.removed_at IS NOT NULL AS removed,
+           p.disabled_at IS NOT NULL AS disabled,
            EXISTS (SELECT FROM member m WHERE m.person_id = p.id) AS member
       FROM person p
      WHERE p.id = $1

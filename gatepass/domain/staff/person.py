@@ -36,6 +36,7 @@ class Person:
     id: UUID
     email: str
     name: str
+    disabled_at: datetime | None = None
 
 
 def folded(email: str) -> str:
@@ -103,7 +104,7 @@ RENAME: Final = """
 """
 
 FIND: Final = """
-    SELECT id, email, name
+    SELECT id, email, name, disabled_at
       FROM person
      WHERE lower(email COLLATE "C") = $1
        AND removed_at IS NULL

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from gatepass.base.client_ip import Address
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
 from gatepass.base.ids import new_id
 from gatepass.domain.cell import TOKEN_BYTES
 from gatepass.domain.staff.role import Role
@@ -25,6 +26,12 @@ REAUTHENTICATED_FOR: Final = timedelta(minutes=10)
 # How long after its expiry a session is kept: long enough to ask where somebody was signed in.
 KEPT: Final = timedelta(days=30)
 BATCH: Final = 1_000
+
+
+class AccountDisabled(Refusal):
+    """This account is disabled. Ask the operator of this service."""
+
+    code = "account_disabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,9 @@ class Session:
     requires_second_factor: bool
     studio_networks: list[IPv4Network | IPv6Network] | None
     unseen_notices: int
+    suspended_at: datetime | None
+    suspended_reason: str | None
+    erase_at: datetime | None
 
     @property
     def actor(self) -> str:
@@ -71,7 +81,7 @@ async def begin(
 ) -> str:
     """Open a session and return its cookie. It starts in this organization, or in the first of the person's."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    await tx.run(
+    begun = await tx.run(
         BEGIN,
         new_id(),
         token_digest(token),
@@ -84,6 +94,8 @@ async def begin(
         second_factor,
         organization_id,
     )
+    if not begun:
+        raise AccountDisabled
     return token
 
 
@@ -141,10 +153,13 @@ BEGIN: Final = """
     -- every organization: the first that the person is a member of
     INSERT INTO studio_session (id, token_hash, person_id, began_at, seen_at, expires_at, confirmed_at, address,
                                 browser, second_factor, chosen_organization_id)
-    VALUES ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9,
-            (SELECT m.organization_id FROM member m
-              WHERE m.person_id = $3 AND ($10::uuid IS NULL OR m.organization_id = $10)
-              ORDER BY m.joined_at LIMIT 1))
+    SELECT $1, $2, p.id, $4, $4, $5, $6, $7, $8, $9,
+           (SELECT m.organization_id FROM member m
+             WHERE m.person_id = p.id AND ($10::uuid IS NULL OR m.organization_id = $10)
+             ORDER BY m.joined_at LIMIT 1)
+      FROM person p
+     WHERE p.id = $3
+       AND p.disabled_at IS NULL
 """
 
 # Both statements are joined of these constants, never of values.
@@ -153,7 +168,8 @@ OPEN_SESSION: Final = """
     SELECT s.id, s.person_id, p.email, p.name, m.organization_id, o.name AS organization_name, m.role, s.seen_at,
            s.confirmed_at, s.second_factor, coalesce(o.requires_second_factor, false) AS requires_second_factor,
            o.studio_networks,
-           (SELECT count(*) FROM notice n WHERE n.person_id = s.person_id AND n.seen_at IS NULL) AS unseen_notices
+           (SELECT count(*) FROM notice n WHERE n.person_id = s.person_id AND n.seen_at IS NULL) AS unseen_notices,
+           o.suspended_at, o.suspended_reason, o.erase_at
       FROM studio_session s
       JOIN person p ON p.id = s.person_id
       LEFT JOIN member m ON m.organization_id = s.chosen_organization_id AND m.person_id = s.person_id
@@ -161,6 +177,7 @@ OPEN_SESSION: Final = """
      WHERE s.ended_at IS NULL
        AND s.expires_at > $2
        AND s.seen_at > $3
+       AND p.disabled_at IS NULL
 """
 FIND: Final = OPEN_SESSION + " AND s.token_hash = $1"
 RELOAD: Final = OPEN_SESSION + " AND s.id = $1"

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from gatepass.base.database import Tx
 from gatepass.domain import audit_log
 from gatepass.domain.keys import Mode
+from gatepass.domain.organizations import require_not_suspended
 from gatepass.domain.webhooks.endpoints import (
     SUBJECT,
     Endpoint,
@@ -45,6 +46,8 @@ async def change_endpoint(
         given["types"] = known_types(types)
     if description is not UNSET:
         given["description"] = description
+    if status is EndpointStatus.ACTIVE:  # before the endpoint's lock, which suspending takes second
+        await require_not_suspended(tx, organization_id)
     was = await lock_endpoint(tx, organization_id, mode, endpoint_id)
     if status is not UNSET and status is not was.status:  # one that is paused keeps its reason
         given |= {"status": status, "paused_reason": PausedReason.REQUESTED if not was.is_paused else None}

@@ -18,6 +18,7 @@ from gatepass.base.ids import new_id
 from gatepass.base.paging import START, Place
 from gatepass.domain import audit_log
 from gatepass.domain.keys import Mode
+from gatepass.domain.organizations import require_not_suspended
 from gatepass.domain.webhooks.message import SUBSCRIBABLE
 from gatepass.domain.webhooks.signature import issue_secret
 from gatepass.domain.webhooks.url_policy import require_allowed
@@ -46,11 +47,12 @@ class EndpointStatus(StrEnum):
 
 
 class PausedReason(StrEnum):
-    """Requested by a person; 410 Gone from the receiver; or failing for 72 hours."""
+    """Requested by a person; 410 Gone from the receiver; failing for 72 hours; or its organization is suspended."""
 
     REQUESTED = "requested"
     GONE = "gone"
     FAILING = "failing"
+    SUSPENDED = "suspended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ async def create_endpoint(
     """A new endpoint, and its secret, which is shown only this once."""
     url, types = require_allowed(url, allow_private=allow_private), known_types(types)
     await tx.run(ONE_AT_A_TIME, organization_id)
+    await require_not_suspended(tx, organization_id)
     if await tx.value(COUNT, organization_id) >= MOST:
         raise TooManyEndpoints
     endpoint_id = new_id()

@@ -29,6 +29,7 @@ PAUSED: Final[dict[str, str]] = {
     PausedReason.REQUESTED: "Somebody paused it.",
     PausedReason.GONE: "The receiver answered 410 Gone, which asks us to stop.",
     PausedReason.FAILING: "Nothing got through for 72 hours.",
+    PausedReason.SUSPENDED: "The organization is suspended.",
 }
 
 STEPS: Final[dict[PreflightStep, str]] = {

@@ -12,9 +12,10 @@ import typer
 from gatepass_sdk import Gatepass
 from gatepass_sdk._transport import DIRECT
 from gatepass_sdk.cli import profiles
-from gatepass_sdk.cli.errors import CommandError
+from gatepass_sdk.cli.errors import CommandError, is_not_our_api, no_api_at
 from gatepass_sdk.cli.output import Printer
 from gatepass_sdk.cli.profiles import Identity
+from gatepass_sdk.errors import APIStatusError
 
 ProfileName = Annotated[
     str | None,
@@ -86,7 +87,12 @@ def with_context(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*, profile: str | None, base_url: str | None, timeout: float | None, as_json: bool, **own: Any) -> None:
         with Context(profile, base_url, timeout, as_json=as_json) as context:
-            command(context, **own)
+            try:
+                command(context, **own)
+            except APIStatusError as error:
+                if is_not_our_api(error):
+                    raise no_api_at(context.identity.base_url) from None
+                raise
 
     _, *own = inspect.signature(command).parameters.values()
     # typer reads the options from the signature.

@@ -41,6 +41,19 @@ class CommandError(Exception):
         self.code = code
 
 
+def is_not_our_api(error: GatepassError) -> bool:
+    """Whether the path of a call is unknown where the base URL leads: it is no answer about a card."""
+    if not isinstance(error, APIStatusError):
+        return False
+    return error.code in ("not_found", "method_not_allowed") or (error.code is None and error.status in (404, 405))
+
+
+def no_api_at(base_url: str) -> CommandError:
+    return CommandError(
+        f"There is no Gatepass API at {base_url}. Check --base-url or GATEPASS_BASE_URL: it ends with /api/public/v1."
+    )
+
+
 def code_of(error: GatepassError) -> ExitCode:
     """The exit code of this error."""
     if isinstance(error, APIConnectionError) or error.outcome_unknown:
@@ -49,7 +62,7 @@ def code_of(error: GatepassError) -> ExitCode:
         return ExitCode.KEY
     if isinstance(error, ServerError | RateLimited):
         return ExitCode.SERVICE
-    if isinstance(error, BadRequest) and error.code == "invalid_request":
+    if is_not_our_api(error) or (isinstance(error, BadRequest) and error.code == "invalid_request"):
         return ExitCode.WRONG_USAGE
     return ExitCode.REFUSED
 

@@ -10,10 +10,10 @@ import typer
 from gatepass_sdk import Gatepass
 from gatepass_sdk.cli import profiles as profile_store
 from gatepass_sdk.cli.context import Context, ProfileName, with_context
-from gatepass_sdk.cli.errors import CommandError, ExitCode
+from gatepass_sdk.cli.errors import CommandError, ExitCode, is_not_our_api, no_api_at
 from gatepass_sdk.cli.output import Printer
 from gatepass_sdk.cli.profiles import Profile, Profiles
-from gatepass_sdk.errors import PermissionDenied
+from gatepass_sdk.errors import APIStatusError, PermissionDenied
 
 profiles = typer.Typer(rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(help="The profile.", autocompletion=profile_store.names)]
@@ -35,7 +35,7 @@ def login(
     found = Profile(_read_key(), url)
     with Gatepass(found.api_key, base_url=found.base_url) as client:
         if check:
-            _check_key(client)
+            _check_key(client, url)
     Profiles().save(name, found)
     text = f"Kept a {found.mode} key for {found.base_url} as profile {name}."
     _print_result(Printer(as_json=as_json), text, profile=name, mode=found.mode, base_url=found.base_url)
@@ -54,11 +54,16 @@ def _read_key() -> str:
     return key.strip()
 
 
-def _check_key(client: Gatepass) -> None:
+def _check_key(client: Gatepass, base_url: str) -> None:
     try:
         client.events.list(limit=1).first()
-    except PermissionDenied:
-        return  # the key is valid, with other scopes
+    except PermissionDenied as refused:
+        if refused.code != "insufficient_scope":
+            raise  # otherwise the key is valid, with other scopes
+    except APIStatusError as error:
+        if is_not_our_api(error):
+            raise no_api_at(base_url) from None
+        raise
 
 
 @profiles.callback(invoke_without_command=True)

@@ -88,7 +88,7 @@ def identity(named: str | None, base_url: str | None, environment: Mapping[str, 
     """The key and the base URL: from options, else from variables, else from the profile."""
     profiles = Profiles()
     name = named or environment.get("GATEPASS_PROFILE") or profiles.default
-    key = None if named else environment.get("GATEPASS_API_KEY")
+    key = None if named else environment.get("GATEPASS_API_KEY") or None
     stored = None
     if name and (key is None or name in profiles.named):
         stored = profiles.find(name)

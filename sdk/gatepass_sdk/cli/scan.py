@@ -12,7 +12,7 @@ import typer
 from gatepass_sdk import SANDBOX_EVENT_ID
 from gatepass_sdk.cli.arguments import moment
 from gatepass_sdk.cli.context import Context, with_context
-from gatepass_sdk.cli.errors import CommandError, ExitCode, code_of, error_fields
+from gatepass_sdk.cli.errors import CommandError, ExitCode, code_of, error_fields, is_not_our_api
 from gatepass_sdk.cli.progress import bar
 from gatepass_sdk.errors import APIStatusError, GatepassError
 from gatepass_sdk.models import ScanResult
@@ -96,7 +96,7 @@ class _CardScanner:
                 idempotency_key=self._key,
             )
         except GatepassError as error:
-            if code_of(error) is ExitCode.KEY:
+            if code_of(error) is ExitCode.KEY or is_not_our_api(error):
                 raise
             self._print_failure(number, line, error)
             return code_of(error)
@@ -126,9 +126,18 @@ class _CardScanner:
 def _reason(error: GatepassError) -> str:
     if not isinstance(error, APIStatusError):
         return error.message
-    first = [str(error.details[name]) for name in ("activated_at", "gate") if error.details.get(name)]
-    since = f" First: {', '.join(first)}." if first else ""
+    first = [_time(error.details.get("activated_at")), error.details.get("gate")]
+    since = f" First: {', '.join(str(one) for one in first if one)}." if any(first) else ""
     return f"{error.message}{since} ({error.request_id})"
+
+
+def _time(text: object) -> str | None:
+    """A time as the clock at the gate shows it, with its day if that is not today."""
+    try:
+        at = datetime.fromisoformat(str(text)).astimezone()
+    except ValueError:
+        return None
+    return f"{at:%H:%M:%S}" if at.date() == datetime.now().astimezone().date() else f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 def _event(context: Context, event: str | None) -> str:

@@ -19,7 +19,9 @@ def status(context: Context) -> None:
     try:
         context.client.events.list(limit=1).first()
         reads_events = True
-    except PermissionDenied:
+    except PermissionDenied as refused:
+        if refused.code != "insufficient_scope":
+            raise
         reads_events = False
     milliseconds = round((time.perf_counter() - began) * 1000, 1)
     known: dict[str, Any] = {

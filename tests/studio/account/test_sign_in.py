@@ -11,7 +11,7 @@ import pytest
 
 from gatepass.base.ids import new_id
 from gatepass.domain import staff
-from gatepass.domain.staff import Role, sign_in_links
+from gatepass.domain.staff import Role, account, sign_in_links
 from gatepass.domain.staff.sessions import token_digest
 from gatepass.studio.middleware import Middleware
 from gatepass.studio.web import cookies
@@ -260,3 +260,22 @@ async def test_who_belongs_nowhere_is_told_so(studio: Middleware, user: BrowserS
         client.cookies.set(cookies.SESSION, token)
         assert (await client.get("/studio/live/home")).headers["location"] == "/studio/organizations"
         assert "belong to no organization" in (await client.get("/studio/organizations")).text
+
+
+async def test_a_disabled_account_is_refused_after_every_right_credential(
+    tenant: factory.Tenant, stranger: httpx2.AsyncClient
+) -> None:
+    """Only whoever has the credential learns it. A wrong password is told as ever."""
+    grace = await somebody(tenant)
+    async with tenant.db.transaction() as tx:
+        await account.disable(tx, grace.person.id, by="operator", at=factory.now())
+        link = await staff.make_link(tx, grace.person.id, cell="a", at=factory.now())
+    refused = await typed(stranger, grace.person.email)
+    assert (refused.status_code, "This account is disabled." in refused.text) == (403, True)
+    by_link = await stranger.post(f"/studio/link/{link}")
+    assert (by_link.status_code, "This account is disabled." in by_link.text) == (403, True)
+    assert WRONG in (await typed(stranger, grace.person.email, "a wrong password")).text
+    assert (await stranger.get("/studio/live/home")).status_code == 303
+    async with tenant.db.transaction() as tx:
+        await account.enable(tx, grace.person.id, by="operator", at=factory.now())
+    assert (await typed(stranger, grace.person.email)).status_code == 303

@@ -1,5 +1,7 @@
 """Links from the command line: for the first owner of an organization, and for a person without credentials."""
 
+import json
+
 import psycopg
 import pytest
 
@@ -86,7 +88,42 @@ def test_an_account_is_removed_and_its_address_is_free(on_database: Command) -> 
     assert on_database("person", "link", OWNER).returncode == 1
 
 
-@pytest.mark.parametrize("command", ["link", "remove"])
+def test_an_account_is_disabled_and_enabled_again(on_database: Command) -> None:
+    person = an_owner(on_database)
+    told = [on_database("person", command, OWNER) for command in ("disable", "disable", "enable", "enable")]
+    assert [one.stdout for one in told] == [
+        f"{OWNER} is disabled. Sessions that ended: 0.\n",
+        f"{OWNER} was disabled already.\n",
+        f"{OWNER} can sign in again.\n",
+        f"{OWNER} was not disabled.\n",
+    ]
+    assert [json.loads(one.stderr)["event"] for one in told if one.stderr] == ["account_disabled", "account_enabled"]
+    entries = "SELECT actor, subject_id::text, action FROM audit_log ORDER BY at"
+    assert rows(on_database, entries) == [
+        ("operator", person, "account_disabled"),
+        ("operator", person, "account_enabled"),
+    ]
+
+
+def test_a_disabled_person_gets_no_link(on_database: Command) -> None:
+    an_owner(on_database)
+    on_database("person", "disable", OWNER)
+    told = on_database("person", "link", OWNER)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr == f"{OWNER} is disabled. Run `gatepass person enable {OWNER}` first.\n"
+    assert rows(on_database, "SELECT count(*) FROM password") == [(1,)], "nothing was reset"
+
+
+def test_people_are_listed_with_their_roles(on_database: Command) -> None:
+    an_owner(on_database)
+    line = f"{OWNER}  enabled   seen never  owner of Harbour Nights\n"
+    assert on_database("person", "list").stdout == line
+    assert on_database("person", "list", "--organization", "Harbour Nights").stdout == line
+    (found,) = [json.loads(one) for one in on_database("person", "list", "--json").stdout.splitlines()]
+    assert (found["email"], found["disabled_at"], found["roles"]) == (OWNER, None, ["owner of Harbour Nights"])
+
+
+@pytest.mark.parametrize("command", ["link", "remove", "disable", "enable"])
 def test_nobody_is_told_apart(on_database: Command, command: str) -> None:
     told = on_database("person", command, "nobody@example.org")
     assert (told.returncode, told.stderr) == (1, "Nobody here has the e-mail address nobody@example.org.\n")

@@ -1,0 +1,1 @@
+"""The lifecycle of an organization, as its operator decides: suspended, resumed, closed, exported, erased."""

@@ -1,0 +1,80 @@
+"""Erasing a closed organization: all its rows, in pieces, each in a transaction of its own.
+
+No statement touches another organization. A round of maintenance erases a bounded number of pieces and the next one
+goes on, so that ten million tickets take hours and nobody waits for them. People stay: they may belong to others too.
+"""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from gatepass.base.database import Database, Tx
+from gatepass.base.log import logger
+from gatepass.domain.lifecycle.erased_tables import BY_TIME, ERASE
+
+# Few enough that a piece commits within a second, with the index entries and checks of references.
+PIECE: Final = 5_000
+# A round takes less than a minute, so that the other steps of maintenance come in time.
+PIECES: Final = 40
+# Pictures have up to 2 MiB.
+PICTURES: Final = 20
+
+BEFORE_ALL: Final = UUID(int=0)
+EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+log = logger("security")
+
+
+async def erase_some(db: Database, *, at: datetime, pieces: int = PIECES) -> int:
+    """Erase the organizations whose time has come, at most `pieces` in all; the number of rows."""
+    erased = 0
+    while pieces > 0:
+        async with db.autocommit() as tx:
+            organization_id = await tx.value(DUE, at)
+        if organization_id is None:
+            return erased
+        for table in ERASE:
+            rows, taken = await _erase_table(db, organization_id, table, at=at, pieces=pieces)
+            erased, pieces = erased + rows, pieces - taken
+            if pieces <= 0:
+                return erased
+        async with db.transaction() as tx:
+            erased += await erase_organization(tx, organization_id, at=at)
+        pieces -= 1
+    return erased
+
+
+async def erase_organization(tx: Tx, organization_id: UUID, *, at: datetime) -> int:
+    """Erase the row of an organization that has no others. The line in the log is all that is left of it."""
+    erased = await tx.run(ERASE_ORGANIZATION, organization_id, at)
+    if erased:
+        tx.after_commit(lambda: log.info("organization_erased", organization_ids=[str(organization_id)]))
+    return erased
+
+
+async def _erase_table(
+    db: Database, organization_id: UUID, table: str, *, at: datetime, pieces: int
+) -> tuple[int, int]:
+    """Erase at most `pieces` of a table; the rows and the pieces. A piece begins where the one before ended."""
+    erased, taken = 0, 0
+    reached: Any = EARLIEST if table in BY_TIME else BEFORE_ALL
+    most = PICTURES if table == "event_cover" else PIECE
+    while taken < pieces:
+        async with db.transaction() as tx:
+            if await tx.value(STILL_DUE, organization_id, at) is None:  # resumed meanwhile
+                return erased, pieces
+            found = await tx.rows(ERASE[table], organization_id, reached, most)
+        if not found:
+            return erased, taken
+        erased, taken, reached = erased + found[0]["count"], taken + 1, found[0]["reached"]
+        if found[0]["count"] < most:
+            return erased, taken
+    return erased, taken
+
+
+DUE: Final = "SELECT id FROM organization WHERE erase_at <= $1 ORDER BY erase_at, id LIMIT 1"
+
+# Resuming waits for this lock, and a piece waits for resuming.
+STILL_DUE: Final = "SELECT id FROM organization WHERE id = $1 AND erase_at <= $2 FOR SHARE"
+
+ERASE_ORGANIZATION: Final = "DELETE FROM organization WHERE id = $1 AND erase_at <= $2"

@@ -1,0 +1,117 @@
+"""Erasing a closed organization: every table, in pieces, and nothing of anybody else."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from gatepass.base.database import Database
+from gatepass.domain.lifecycle import erasure, suspension
+from gatepass.domain.lifecycle.erased_tables import ERASE
+from gatepass.domain.lifecycle.export import FILES, LEFT_OUT
+from tests import factory
+from tests.factory import BY, Tenant
+
+# The tables of the files whose names differ by more than an `s`.
+TABLE_OF = {
+    "ticket_categories": "ticket_category",
+    "webhook_messages": "webhook_event",
+    "webhook_deliveries": "webhook_delivery",
+    "scans": "scan",
+    "request_log": "request_log",
+    "audit_log": "audit_log",
+}
+TENANT_TABLES = """
+    SELECT c.relname
+      FROM pg_class c
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'organization_id'
+     WHERE c.relnamespace = 'public'::regnamespace
+       AND c.relkind IN ('r', 'p')
+       AND NOT c.relispartition
+"""
+
+
+@pytest.fixture
+def tables(db: Database, database_url: str) -> set[str]:
+    with psycopg.connect(database_url) as connection:
+        return {name for (name,) in connection.execute(TENANT_TABLES)}
+
+
+def test_every_tenant_table_is_erased(tables: set[str]) -> None:
+    assert set(ERASE) == tables
+
+
+def test_every_tenant_table_is_exported_or_left_out_on_purpose(tables: set[str]) -> None:
+    exported = {TABLE_OF.get(name, name.removesuffix("s")) for name in FILES} - {"organization"}
+    assert exported | LEFT_OUT == tables
+    assert not exported & LEFT_OUT
+
+
+async def filled(tenant: Tenant) -> Tenant:
+    await tenant.key()
+    await tenant.endpoint("https://example.com/hook")
+    for _ in range(3):
+        await tenant.card()
+    await tenant.tell(3)
+    return tenant
+
+
+async def close(tenant: Tenant) -> None:
+    async with tenant.db.transaction() as tx:
+        await suspension.close(tx, tenant.id, reason="Over.", by=BY, at=factory.now(), keep=timedelta(days=7))
+
+
+def counts(database_url: str, tables: set[str], organization_id: UUID) -> dict[str, int]:
+    with psycopg.connect(database_url) as connection:
+        return {
+            table: connection.execute(
+                f"SELECT count(*) FROM {table} WHERE organization_id = '{organization_id}'".encode()
+            ).fetchall()[0][0]
+            for table in tables
+        }
+
+
+async def test_it_is_erased_on_its_day_and_not_before(
+    db: Database, database_url: str, tenant: Tenant, other: Tenant, tables: set[str]
+) -> None:
+    await filled(tenant)
+    await filled(other)
+    theirs = counts(database_url, tables, other.id)
+    await close(tenant)
+    mine = counts(database_url, tables, tenant.id)
+    assert mine["card"] == 3
+    await erasure.erase_some(db, at=factory.now() + timedelta(days=6))
+    assert counts(database_url, tables, tenant.id) == mine
+    await erasure.erase_some(db, at=factory.now() + timedelta(days=8))
+    assert not any(counts(database_url, tables, tenant.id).values())
+    with psycopg.connect(database_url) as connection:
+        left = connection.execute("SELECT id FROM organization WHERE id IN (%s, %s)", (tenant.id, other.id)).fetchall()
+    assert left == [(other.id,)]
+    assert counts(database_url, tables, other.id) == theirs
+
+
+async def test_a_round_is_bounded_and_the_next_goes_on(
+    db: Database, database_url: str, tenant: Tenant, tables: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "PIECE", 2)
+    await filled(tenant)
+    await close(tenant)
+    at, rounds = factory.now() + timedelta(days=8), 0
+    before = sum(counts(database_url, tables, tenant.id).values())
+    while erased := await erasure.erase_some(db, at=at, pieces=3):
+        after = sum(counts(database_url, tables, tenant.id).values())
+        assert erased <= 6
+        assert after == before - erased or after == 0
+        before, rounds = after, rounds + 1
+    assert rounds > 3
+    assert before == 0
+
+
+async def test_what_is_resumed_is_not_erased(db: Database, database_url: str, tenant: Tenant, tables: set[str]) -> None:
+    await filled(tenant)
+    await close(tenant)
+    async with db.transaction() as tx:
+        await suspension.resume(tx, tenant.id, by=BY, at=factory.now())
+    await erasure.erase_some(db, at=factory.now() + timedelta(days=99))
+    assert counts(database_url, tables, tenant.id)["card"] == 3
