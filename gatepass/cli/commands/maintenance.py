@@ -11,6 +11,7 @@ from gatepass.base.clock import system_clock
 from gatepass.base.settings import Settings
 from gatepass.cli import database
 from gatepass.cli.errors import CommandError
+from gatepass.cli.operator import log_events
 from gatepass.cli.settings import read_operator_settings
 from gatepass.domain.maintenance import MaintenanceReport, run_due
 from gatepass.server.run import until_stopped
@@ -21,8 +22,9 @@ def maintenance(
         float | None, typer.Option(min=1, metavar="SECONDS", help="Repeat it after this many seconds, until stopped.")
     ] = None,
 ) -> None:
-    """Make and drop partitions, rotate idempotency keys, end events that are over."""
+    """Make and drop partitions, rotate idempotency keys, end events that are over, erase closed organizations."""
     settings = read_operator_settings()
+    log_events(settings)
     if every is None:
         print(summary(asyncio.run(once(settings))))
         return

@@ -11,7 +11,7 @@ from gatepass.base.errors import InvalidRequest
 from gatepass.domain import audit_log, webhooks
 from gatepass.domain.audit_log import SubjectEntry
 from gatepass.domain.staff import Permission
-from gatepass.domain.webhooks import Endpoint, EndpointStatus, MessageType
+from gatepass.domain.webhooks import Endpoint, EndpointStatus, MessageType, PausedReason
 from gatepass.domain.webhooks.endpoints import MOST
 from gatepass.domain.webhooks.health import MOST_OF_ONE
 from gatepass.studio.web.auth import may
@@ -206,5 +206,7 @@ async def _edit_page(
 
 
 def _last_pause(endpoint: Endpoint, noted: list[SubjectEntry]) -> SubjectEntry | None:
-    """The last pause in the audit log, if the endpoint is paused."""
-    return next((change for change in noted if change.action == "paused"), None) if endpoint.is_paused else None
+    """The last pause in the audit log, if the endpoint is paused for a reason of its own."""
+    if not endpoint.is_paused or endpoint.paused_reason == PausedReason.SUSPENDED:
+        return None
+    return next((change for change in noted if change.action == "paused"), None)

@@ -43,9 +43,7 @@ class CommandError(Exception):
 
 def is_not_our_api(error: GatepassError) -> bool:
     """Whether the path of a call is unknown where the base URL leads: it is no answer about a card."""
-    if not isinstance(error, APIStatusError):
-        return False
-    return error.code in ("not_found", "method_not_allowed") or (error.code is None and error.status in (404, 405))
+    return isinstance(error, APIStatusError) and error.code in ("not_found", "method_not_allowed")
 
 
 def no_api_at(base_url: str) -> CommandError:

@@ -45,16 +45,21 @@ def keys(
     They are the organization's, and no secret.
     """
     found = context.client.cards.keys()
-    if not found.keys:
-        because = "test cards are not signed. Use a live key" if context.client.is_sandbox else "make one in the studio"
-        raise CommandError(f"There is no public key to save: {because}.", ExitCode.REFUSED)
     path = file or _keys_file(context)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(found.to_json() + "\n", "utf-8")
     if context.out.as_json:
         context.out.data({"file": str(path), "keys": len(found.keys)})
     else:
-        context.out.line(f"Saved {len(found.keys)} public key{'s' if len(found.keys) > 1 else ''} in {path}")
+        context.out.line(_saved(len(found.keys), path, is_sandbox=context.client.is_sandbox))
+
+
+def _saved(count: int, path: Path, *, is_sandbox: bool) -> str:
+    if count:
+        return f"Saved {count} public {'key' if count == 1 else 'keys'} in {path}"
+    if is_sandbox:
+        return "Test cards are not signed, so there is no public key to save. verify --offline knows them without."
+    return "There is no public key to save: the organization has no signing key."
 
 
 def _keys_file(context: Context) -> Path:

@@ -3,11 +3,15 @@
 import json
 import signal
 import socket
+import subprocess
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+import httpx2
 import pytest
 
 from gatepass.base.encryption import new_key
@@ -160,3 +164,49 @@ def ready_within(url: str, seconds: float) -> bool:
         except OSError:
             time.sleep(0.02)
     return False
+
+
+def test_commands_find_it_and_ctrl_c_ends_it_without_a_traceback(first: str, at_home: Command) -> None:
+    """A live page is open meanwhile: its stream has to end too."""
+    below = at_home.folder / "below"
+    below.mkdir(exist_ok=True)
+    with at_home.started("dev", "--port", "0", stderr=subprocess.STDOUT) as process:
+        link = line_with(process, "/studio/link/").split()[1]
+        line_with(process, "Ctrl-C stops everything.")
+        found = [Command(folder)("organization", "list") for folder in (at_home.folder, below)]
+        assert [one.stderr for one in found] == [f"Using the gatepass dev that runs in {at_home.folder}.\n"] * 2
+        assert all("Gatepass Demo" in one.stdout for one in found)
+        assert at_home("doctor").returncode == 0
+        made = at_home("person", "link", "you@localhost", "--keep-credentials")
+        assert made.stdout.startswith(link.partition("/studio/")[0]), "its own address, with its port"
+        with open_live_page(at_home, made.stdout.strip()):
+            process.send_signal(signal.SIGINT)
+            assert process.stdout is not None
+            rest = process.stdout.read()
+        assert (process.wait(30), rest.strip()) == (0, "")
+    assert list((at_home.folder / ".gatepass").glob("running-*")) == []
+
+
+def test_one_that_was_killed_is_not_found(first: str, at_home: Command) -> None:
+    with at_home.started("dev", "--port", "0") as process:
+        line_with(process, "Ctrl-C stops everything.")
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+    assert len(list((at_home.folder / ".gatepass").glob("running-*"))) == 1
+    nowhere = "postgresql://gatepass@127.0.0.1:1/nowhere"
+    assert "Using" not in at_home.having(GATEPASS_DATABASE_URL=nowhere)("organization", "list").stderr
+    assert list((at_home.folder / ".gatepass").glob("running-*")) == []
+    assert at_home("dev", "--check", "--port", "0").returncode == 0, "and its PostgreSQL is stopped by the next"
+
+
+@contextmanager
+def open_live_page(command: Command, link: str) -> Generator[None]:
+    """The stream of the demo's event, signed in by the link."""
+    origin, event = link.partition("/studio/")[0], demo_of(command)["events"]["published"]
+    with httpx2.Client(base_url=origin, timeout=30, headers={"Sec-Fetch-Site": "same-origin"}) as client:
+        cookie = client.post(link).headers["set-cookie"].partition(";")[0]
+        stream = f"/studio/live/events/{event}/live/stream"
+        with client.stream("GET", stream, headers={"Cookie": cookie}) as opened:
+            assert opened.status_code == 200
+            next(opened.iter_bytes())
+            yield

@@ -25,8 +25,9 @@ def test_a_running_process_notices_a_new_rate(demo_command: Command, demo: dict[
         assert demo_command("key", "rate", live["id"], "--per-second", "1000").stdout.endswith(
             "1000 calls a second, 2000 at once.\n"
         )
-        gate.scan()  # the last that may be refused: it makes the process read the key again
-        assert [gate.scan()[0] for _ in range(20)] == [200] * 20
+        # One more may be refused: it makes the process read the key again.
+        statuses = [gate.scan()[0] for _ in range(20)]
+        assert (statuses.count(429) <= 1, set(statuses[2:])) == (True, {200}), statuses
     assert demo_command("key", "rate", live["id"], "--default").stdout.endswith("100 calls a second, 200 at once.\n")
     assert demo_command("key", "rate", live["id"]).stdout.endswith("100 calls a second, 200 at once.\n")
 

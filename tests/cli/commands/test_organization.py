@@ -174,7 +174,9 @@ def test_a_closed_organization_loses_its_keys_and_is_erased_in_time(
 
     with psycopg.connect(demo_command.env["GATEPASS_DATABASE_URL"]) as connection:
         connection.execute("UPDATE organization SET erase_at = now() WHERE closed_at IS NOT NULL")
-    assert demo_command("maintenance").returncode == 0
+    done = demo_command("maintenance")
+    assert (done.returncode, json.loads(done.stderr)["event"]) == (0, "organization_erased")
+    assert "organization rows erased: " in done.stdout
     assert rows(demo_command, "SELECT count(*) FROM organization") == [(1,)]
     for table in tables:
         assert rows(demo_command, f"SELECT count(*) FROM {table}") == of_others[table], table

@@ -10,6 +10,7 @@ import pytest
 
 from gatepass.base.database import Database
 from gatepass.domain import keys
+from gatepass.domain.lifecycle import suspension
 from tests.postgres import free_port
 from tests.sdk.cli.terminal import PROGRAM, Terminal
 from tests.sdk.stack import Stack
@@ -20,6 +21,43 @@ def test_a_key_without_the_scope_is_told_apart(live: Terminal, stack: Stack) -> 
     refused = live.run("verify", "SVC1.x.0.0", "--json")
     assert (refused.code, refused.out, refused.error["code"]) == (3, "", "insufficient_scope")
     assert refused.error["request_id"].startswith("req_")
+
+
+@pytest.mark.parametrize("path", ["", "/api/public/v2"])
+@pytest.mark.parametrize("command", [("scan", "TEST_VIP"), ("events",), ("status",), ("verify", "SVC1.TEST_VIP.0.0")])
+def test_a_base_url_that_is_wrong_refuses_nobody(sandbox: Terminal, path: str, command: tuple[str, ...]) -> None:
+    wrong = sandbox.base_url.replace("/api/public/v1", path)
+    ran = sandbox.run(*command, "--base-url", wrong)
+    assert (ran.code, ran.out) == (2, ""), ran
+    assert ran.err.startswith(f"There is no Gatepass API at {wrong}. Check --base-url")
+    in_json = sandbox.run(*command, "--base-url", wrong, "--json")
+    assert (in_json.code, in_json.out, in_json.error["exit_code"]) == (2, "", 2)
+
+
+def test_a_key_is_not_kept_for_a_base_url_that_is_wrong(sandbox: Terminal, stack: Stack) -> None:
+    sandbox.key = None
+    ran = sandbox.run("login", "--base-url", f"{stack.base_url}x", stdin=stack.key("sandbox"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "There is no Gatepass API at" in ran.err
+
+
+def test_an_empty_key_is_none(sandbox: Terminal) -> None:
+    ran = sandbox.run("scan", "TEST_VIP", env={"GATEPASS_API_KEY": ""})
+    assert (ran.code, ran.err) == (3, "There is no API key. Run gatepass-cli login, or set GATEPASS_API_KEY.\n")
+
+
+async def test_a_suspended_organization_is_told_and_nobody_is_refused(live: Terminal, stack: Stack) -> None:
+    organization_id = UUID(stack.demo["organization_id"])
+    db = Database(stack.database_url, connections=1, deadline=20)
+    try:
+        async with db.transaction() as tx:
+            await suspension.suspend(tx, organization_id, reason="x", by="test", at=datetime.now(UTC))
+        told = [live.run("scan", "SVC 0000", "--event", stack.event_id), live.run("status")]
+    finally:
+        async with db.transaction() as tx:
+            await suspension.resume(tx, organization_id, by="test", at=datetime.now(UTC))
+        await db.close()
+    assert [(one.code, one.out, "is suspended" in one.err) for one in told] == [(3, "", True)] * 2
 
 
 def test_no_answer_is_no_verdict(sandbox: Terminal) -> None:

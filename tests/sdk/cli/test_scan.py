@@ -1,5 +1,7 @@
 """`gatepass-cli scan`: the verdict on a line, in JSON and in the exit code."""
 
+import re
+
 import psycopg
 
 from tests.sdk.cli.terminal import Terminal
@@ -47,6 +49,14 @@ def test_a_live_token_activates_its_ticket_once_with_its_gate_and_key(live: Term
         query = "SELECT gate, scanner_id, occurred_at < at FROM scan WHERE card_number = %s AND verdict = 'activated'"
         kept = connection.execute(query, [card["card_number"]]).fetchall()
     assert kept == [("North 2", "hand-7", True)]
+
+
+def test_the_first_time_is_told_by_the_clock_at_the_gate(live: Terminal, stack: Stack) -> None:
+    card = stack.unused()["card_number"]
+    options = ["--event", stack.event_id, "--gate", "North 2"]
+    assert live.run("scan", card, *options).code == 0
+    again = live.run("scan", card, *options)
+    assert re.search(r" First: (?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d, North 2\. \(req_", again.out), again.out
 
 
 def test_a_file_of_cards_with_a_bar_at_a_terminal(live: Terminal, stack: Stack) -> None:
