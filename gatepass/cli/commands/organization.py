@@ -220,4 +220,4 @@ async def _export(settings: Settings, name: str, to: Path) -> str:
         async with db.transaction() as tx:
             await organization_export.record_export(tx, found.id, by=BY, at=at)
         rows = await export_files.write(db, found, folder, at=at)
-    return f"{found.name}: {rows} rows are in {to}, with personal data. manifest.json lists the files."
+    return f"{found.name} is in {to}, with personal data; manifest.json lists the files. Rows: {rows}."

@@ -116,8 +116,8 @@ BY_HASHES: Final = """
     SELECT k.hash, k.organization_id, k.id, k.mode, k.scopes, k.rate_per_second, k.burst, k.allowed_networks,
            CASE WHEN k.resumed_expires_at IS NULL THEN k.expires_at
                 ELSE nullif(k.resumed_expires_at, 'infinity') END AS expires_at,
-           k.revoked_at, o.suspended_at IS NOT NULL AS suspended
+           k.revoked_at,
+           (SELECT o.suspended_at IS NOT NULL FROM organization o WHERE o.id = k.organization_id) AS suspended
       FROM api_key k
-      JOIN organization o ON o.id = k.organization_id
      WHERE k.hash = ANY ($1)
 """
