@@ -15,6 +15,7 @@ TINY: Final = frozenset({"idempotency_generation"})
 # The columns that an index condition must have: one of these sets, whole. A card has few tickets, so all of them may be
 # read to find the one of an event.
 KEYS: Final[Mapping[str, Sequence[set[str]]]] = {
+    "organization": [{"id"}],
     "api_key": [{"hash"}, {"organization_id", "id"}],
     "signing_key": [{"organization_id"}],
     "event": [{"organization_id", "id"}],
