@@ -1,4 +1,4 @@
-"""Revision 0013: what version 0.2 reads and writes beside it."""
+"""Revision 0011: what version 0.2 reads and writes beside it."""
 
 from uuid import UUID, uuid4
 

@@ -61,6 +61,15 @@ ERASE: Final[dict[str, LiteralString]] = {
                          AND (t.ticket_id, t.reference, t.event_id) = (b.ticket_id, b.reference, b.event_id))
         SELECT ticket_id AS reached, count(*) OVER () AS count FROM batch ORDER BY ticket_id DESC LIMIT 1
     """,
+    "undone_activation": """
+        WITH batch AS (SELECT ticket_id, scan_at, scan_id FROM undone_activation
+                        WHERE organization_id = $1 AND ticket_id >= $2
+                        ORDER BY ticket_id, scan_at, scan_id LIMIT $3),
+             gone AS (DELETE FROM undone_activation t USING batch b
+                       WHERE t.organization_id = $1
+                         AND (t.ticket_id, t.scan_at, t.scan_id) = (b.ticket_id, b.scan_at, b.scan_id))
+        SELECT ticket_id AS reached, count(*) OVER () AS count FROM batch ORDER BY ticket_id DESC LIMIT 1
+    """,
     "ticket": """
         WITH batch AS (SELECT id FROM ticket
                         WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),

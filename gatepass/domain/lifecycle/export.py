@@ -127,6 +127,13 @@ FILES: Final[dict[str, LiteralString]] = {
                  WHERE organization_id = $1
                  ORDER BY id) x
     """,
+    "undone_activations": """
+        SELECT row_to_json(x)
+          FROM (SELECT ticket_id, scan_at, scan_id
+                  FROM undone_activation
+                 WHERE organization_id = $1
+                 ORDER BY ticket_id, scan_at, scan_id) x
+    """,
     "ticket_references": """
         SELECT row_to_json(x)
           FROM (SELECT ticket_id, event_id, reference

@@ -157,7 +157,7 @@ async def test_never_fewer_places_than_were_sold(tenant: Tenant) -> None:
         await tenant.card()
     general = CategoryDetails("General", Decimal(20), "EUR", 3)
     await edit_category(tenant, tenant.category_id, general)
-    with pytest.raises(InvalidRequest, match="3 are sold") as refusal:
+    with pytest.raises(InvalidRequest, match="3 are issued") as refusal:
         await edit_category(tenant, tenant.category_id, replace(general, quantity_total=2))
     assert refusal.value.param == "quantity_total"
     with pytest.raises(InvalidRequest) as refusal:

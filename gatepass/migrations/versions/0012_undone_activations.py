@@ -2,8 +2,8 @@
 
 from gatepass.migrations.sql import run_beside
 
-revision = "0014"
-down_revision = "0010"
+revision = "0012"
+down_revision = "0011"
 
 
 def upgrade() -> None:

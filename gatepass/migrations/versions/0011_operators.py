@@ -2,7 +2,7 @@
 
 from gatepass.migrations.sql import run_beside
 
-revision = "0013"
+revision = "0011"
 down_revision = "0010"
 
 
