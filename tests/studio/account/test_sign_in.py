@@ -274,8 +274,10 @@ async def test_a_disabled_account_is_refused_after_every_right_credential(
     assert (refused.status_code, "This account is disabled." in refused.text) == (403, True)
     by_link = await stranger.post(f"/studio/link/{link}")
     assert (by_link.status_code, "This account is disabled." in by_link.text) == (403, True)
-    assert WRONG in (await typed(stranger, grace.person.email, "a wrong password")).text
     assert (await stranger.get("/studio/live/home")).status_code == 303
     async with tenant.db.transaction() as tx:
         await account.enable(tx, grace.person.id, by="operator", at=factory.now())
     assert (await typed(stranger, grace.person.email)).status_code == 303
+    async with tenant.db.transaction() as tx:
+        await account.disable(tx, grace.person.id, by="operator", at=factory.now())
+    assert WRONG in (await typed(stranger, grace.person.email, "a wrong password")).text
