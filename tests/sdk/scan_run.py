@@ -134,9 +134,10 @@ def _arguments(scan: Scan) -> dict[str, Any]:
 
 @dataclass
 class RetryMonitor:
-    """Records the keys that a client retried although it had received a complete 409."""
+    """Records the keys that a client retried although it had received a complete 409, with time left to read it."""
 
-    refused: set[str] = field(default_factory=set[str])
+    # By idempotency key: until when the try that got the 409 had time.
+    refused: dict[str, float] = field(default_factory=dict[str, float])
     again: list[str] = field(default_factory=list[str])
     # How late the machine woke a task that only sleeps.
     stall: float = 0.0
@@ -154,13 +155,14 @@ class RetryMonitor:
             self.stall = max(self.stall, time.monotonic() - began - TICK)
 
     def sent(self, request: httpx2.Request) -> None:
-        if (key := request.headers["idempotency-key"]) in self.refused:
+        key = request.headers["idempotency-key"]
+        if time.monotonic() < self.refused.get(key, 0.0):
             self.again.append(key)
 
     def received(self, response: httpx2.Response) -> None:
         if response.status_code == 409 and "x-fault" in response.headers:
             response.read()
-            self.refused.add(response.request.headers["idempotency-key"])
+            self._remember(response.request)
 
     async def async_sent(self, request: httpx2.Request) -> None:
         self.sent(request)
@@ -168,7 +170,11 @@ class RetryMonitor:
     async def async_received(self, response: httpx2.Response) -> None:
         if response.status_code == 409 and "x-fault" in response.headers:
             await response.aread()
-            self.refused.add(response.request.headers["idempotency-key"])
+            self._remember(response.request)
+
+    def _remember(self, request: httpx2.Request) -> None:
+        left = request.extensions["timeout"]["read"]
+        self.refused[request.headers["idempotency-key"]] = time.monotonic() + left
 
 
 def ask_again(stack: Stack, scans: Iterable[Scan]) -> list[Scan]:
