@@ -34,7 +34,7 @@ CONFIRMED = {
     "GET /studio/{mode}/settings/access", "POST /studio/{mode}/settings/access/networks",
     "POST /studio/{mode}/settings/access/second-factor",
     # people
-    "POST /studio/{mode}/team/invite", "POST /studio/{mode}/team/{person_id}/role",
+    "GET /studio/{mode}/team/invite", "POST /studio/{mode}/team/invite", "POST /studio/{mode}/team/{person_id}/role",
     "POST /studio/{mode}/team/{person_id}/remove", "POST /studio/{mode}/team/{person_id}/keys",
     # cards that let somebody in
     "POST /studio/{mode}/cards/{card_id}/print", "POST /studio/{mode}/cards/{card_id}/replace",
