@@ -185,7 +185,7 @@ def test_commands_find_it_and_ctrl_c_ends_it_without_a_traceback(first: str, at_
             rest = process.stdout.read()
         assert process.wait(30) == 0
         assert [line for line in rest.splitlines() if "source=security" not in line] == []
-    assert list((at_home.folder / ".gatepass").glob("running-*")) == []
+    assert not running_file(at_home, process).exists()
 
 
 def test_one_that_was_killed_is_not_found(first: str, at_home: Command) -> None:
@@ -193,11 +193,15 @@ def test_one_that_was_killed_is_not_found(first: str, at_home: Command) -> None:
         line_with(process, "Ctrl-C stops everything.")
         process.send_signal(signal.SIGKILL)
         process.wait(10)
-    assert len(list((at_home.folder / ".gatepass").glob("running-*"))) == 1
+    assert running_file(at_home, process).exists()
     nowhere = "postgresql://gatepass@127.0.0.1:1/nowhere"
     assert "Using" not in at_home.having(GATEPASS_DATABASE_URL=nowhere)("organization", "list").stderr
-    assert list((at_home.folder / ".gatepass").glob("running-*")) == []
+    assert not running_file(at_home, process).exists()
     assert at_home("dev", "--check", "--port", "0").returncode == 0, "and its PostgreSQL is stopped by the next"
+
+
+def running_file(command: Command, process: subprocess.Popen[str]) -> Path:
+    return command.folder / ".gatepass" / f"running-{process.pid}.json"
 
 
 @contextmanager
