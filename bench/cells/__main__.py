@@ -36,12 +36,13 @@ def main() -> int:
     tickets = (calm + cost_rounds * 2 * cost.MOST_A_SECOND) * options.seconds
     # A run that is ended from outside leaves no server behind.
     signal.signal(signal.SIGTERM, _end)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        with two_cells(folder, tickets, patroni=options.patroni) as (edge, a, b):
-            costs = cost.measure(edge, a, b, rounds=cost_rounds, seconds=options.seconds) if cost_rounds else None
-            missed = _report_cost(costs, options.width) if costs else []
-            series = isolation.measure(edge, a, b, faults, rounds=options.rounds, seconds=options.seconds)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        two_cells(Path(folder), tickets, patroni=options.patroni) as (edge, a, b),
+    ):
+        costs = cost.measure(edge, a, b, rounds=cost_rounds, seconds=options.seconds) if cost_rounds else None
+        missed = _report_cost(costs, options.width) if costs else []
+        series = isolation.measure(edge, a, b, faults, rounds=options.rounds, seconds=options.seconds)
     missed += _report_faults(series, options.width)
     RESULTS.mkdir(exist_ok=True)
     figures: dict[str, object] = {

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from gatepass import __version__
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Database
 from gatepass.cli.errors import WRONG_USAGE, CommandError
+from gatepass.cli.private_file import private
 from gatepass.domain.lifecycle import export
 from gatepass.domain.organizations import Organization
 
@@ -24,7 +24,7 @@ class _File:
     """A file that is written in pieces: it counts lines and bytes, and has their SHA-256."""
 
     def __init__(self, path: Path) -> None:
-        self._out = open(path, "xb", opener=_private)  # noqa: SIM115  closed by `close`
+        self._out = open(path, "xb", opener=private)  # noqa: SIM115  closed by `close`
         self._digest = hashlib.sha256()
         self.rows = 0
         self.bytes = 0
@@ -80,9 +80,5 @@ async def write(db: Database, organization: Organization, folder: Path, *, at: d
 
 
 def _write_manifest(path: Path, manifest: Mapping[str, object]) -> None:
-    with open(path, "x", encoding="utf-8", opener=_private) as out:
+    with open(path, "x", encoding="utf-8", opener=private) as out:
         json.dump(manifest, out, indent=2)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

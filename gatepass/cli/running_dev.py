@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gatepass.cli.private_file import private
+
 FOLDER: Final = Path(".gatepass")
 FILES: Final = "running-*.json"
 
@@ -31,7 +33,7 @@ def announced(environment: Mapping[str, str]) -> Generator[None]:
     path = FOLDER.absolute() / f"running-{os.getpid()}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     written = path.with_suffix(".new")
-    with open(written, "w", encoding="utf-8", opener=_private) as file:
+    with open(written, "w", encoding="utf-8", opener=private) as file:
         # Locked before it has its name: nobody finds it unlocked.
         fcntl.flock(file, fcntl.LOCK_EX)
         json.dump(dict(environment), file)
@@ -68,7 +70,3 @@ def _read(path: Path) -> dict[str, str] | None:
             return None
         path.unlink(missing_ok=True)
         return None
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

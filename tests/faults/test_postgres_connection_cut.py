@@ -124,11 +124,7 @@ async def test_the_feed_tells_nothing_that_is_on_one_server_alone(
         (told,) = (await client.get("/webhook-events")).json()["data"]
         configure(cluster, "nobody")
         other.send(scan_body(tenant, {"card_number": second}, "gate"))
-
-        async def a_commit_is_given_up() -> bool:
-            return await asyncio.to_thread(end_waiting_sessions, cluster) > 0
-
-        await wait_for(a_commit_is_given_up)
+        await give_up_a_commit(cluster)
 
         async def is_visible() -> bool:
             return (await database_state(tenant)).tickets[second].activated_at is not None
@@ -156,11 +152,7 @@ async def test_a_scan_that_is_on_one_server_alone_is_not_acknowledged(
         assert (await gate.answer()).status_code == 200  # from now on the API key is cached
         configure(cluster, "nobody")
         gate.send(scan_body(tenant, {"card_number": second}, "gate"), "key")
-
-        async def a_commit_is_given_up() -> bool:
-            return await asyncio.to_thread(end_waiting_sessions, cluster) > 0
-
-        await wait_for(a_commit_is_given_up)
+        await give_up_a_commit(cluster)
         assert_unavailable(await gate.answer())
         configure(cluster, "")
 
@@ -169,6 +161,15 @@ async def test_a_scan_that_is_on_one_server_alone_is_not_acknowledged(
             return (await gate.answer()).status_code == 200
 
         await wait_for(is_answered)
+
+
+async def give_up_a_commit(cluster: Cluster) -> None:
+    """End the sessions whose commit waits for a standby, as soon as there is one."""
+
+    async def is_given_up() -> bool:
+        return await asyncio.to_thread(end_waiting_sessions, cluster) > 0
+
+    await wait_for(is_given_up)
 
 
 def end_waiting_sessions(cluster: Cluster) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -49,7 +50,7 @@ async def _list(settings: Settings, name: str, *, as_json: bool) -> None:
                 found, place = await keys.keys_of(tx, organization.id, mode, at=at, after=place, limit=PAGE)
                 for one in found:
                     print_whole(
-                        _as_json(one)
+                        _as_json(one, at)
                         if as_json
                         else f"{one.id}  {one.masked}  {one.status(at):8}  {_rate(one)}  {one.name}"
                     )
@@ -62,7 +63,7 @@ def _rate(one: Key) -> str:
     return f"{per_second} a second, burst {burst}"
 
 
-def _as_json(one: Key) -> str:
+def _as_json(one: Key, at: datetime) -> str:
     per_second, burst = one.rate
     return json.dumps(
         {
@@ -70,7 +71,7 @@ def _as_json(one: Key) -> str:
             "mode": one.mode,
             "name": one.name,
             "shown": one.masked,
-            "status": one.status(system_clock()),
+            "status": one.status(at),
             "per_second": per_second,
             "burst": burst,
             "created_at": rfc3339(one.created_at),

@@ -4,19 +4,19 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
 from gatepass.base import encryption
 from gatepass.base.clock import system_clock
 from gatepass.base.settings import Settings
-from gatepass.cli import database
+from gatepass.cli import database, running_dev
 from gatepass.cli.demo.build import build
+from gatepass.cli.private_file import write_private
 from gatepass.domain import organizations, staff
 from gatepass.domain.staff import Role
 
-HOME: Final = Path(".gatepass")
+HOME: Final = running_dev.FOLDER
 POSTGRES: Final = HOME / "postgres"
 ENCRYPTION_KEY: Final = HOME / "encryption_key"
 DEMO: Final = HOME / "demo.json"
@@ -63,10 +63,3 @@ async def studio_link(settings: Settings, organization_id: UUID) -> str:
 def write_environment(variables: Mapping[str, str]) -> None:
     """For `source .gatepass/dev.env` in another terminal."""
     write_private(ENVIRONMENT, "".join(f"export {name}={value}\n" for name, value in variables.items()))
-
-
-def write_private(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    path.chmod(0o600)
-    path.write_text(text)

@@ -41,6 +41,12 @@ class KeyFilter(StrEnum):
     ALL = "all"
 
 
+def rate_in_force(mode: Mode, per_second: int | None, burst: int | None) -> tuple[int, int]:
+    """Calls per second and burst: a key's own, where the operator has granted one, else those of its mode."""
+    default = RATES[mode]
+    return per_second or default[0], burst or default[1]
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     id: UUID
@@ -66,8 +72,7 @@ class Key:
 
     @property
     def rate(self) -> tuple[int, int]:
-        rate, burst = RATES[self.mode]
-        return self.rate_per_second or rate, self.burst or burst
+        return rate_in_force(self.mode, self.rate_per_second, self.burst)
 
     def status(self, at: datetime) -> KeyStatus:
         if self.revoked_at is not None:

@@ -9,7 +9,8 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.domain import security_log
 from gatepass.domain.keys.issuance import KeyNotFound
-from gatepass.domain.keys.key import RATES, Mode
+from gatepass.domain.keys.key import Mode
+from gatepass.domain.keys.listing import rate_in_force
 
 # More than one process serves, and a burst that a bucket of floats counts exactly.
 MOST_PER_SECOND: Final = 100_000
@@ -39,8 +40,7 @@ class KeyOfOperator:
 
     def rate(self) -> tuple[int, int]:
         """Calls per second, and the burst, that are in force."""
-        rate, burst = RATES[self.mode]
-        return self.rate_per_second or rate, self.burst or burst
+        return rate_in_force(self.mode, self.rate_per_second, self.burst)
 
 
 async def key_of_operator(tx: Tx, key_id: UUID) -> KeyOfOperator:
@@ -55,9 +55,7 @@ async def choose_rate(
 ) -> None:
     """Give a key its own rate; with None that of its mode."""
     await tx.run(CHOOSE, key.organization_id, key.id, per_second, burst)
-    default = RATES[key.mode]
-    becomes = f"{per_second or default[0]} a second, burst {burst or default[1]}"
-    was = f"{key.rate()[0]} a second, burst {key.rate()[1]}"
+    was, becomes = map(_written, (key.rate(), rate_in_force(key.mode, per_second, burst)))
     await security_log.record(
         tx, [key.organization_id], "key", key.id, "rate_chosen", by=by, at=at, was=was, becomes=becomes
     )
@@ -66,6 +64,10 @@ async def choose_rate(
 async def rates_of(tx: Tx, keys: Collection[tuple[UUID, UUID]]) -> list[KeyRate]:
     """The own rates of these keys, each named by its organization and id."""
     return await tx.all(KeyRate, RATES_OF, [organization_id for organization_id, _ in keys], [id for _, id in keys])
+
+
+def _written(rate: tuple[int, int]) -> str:
+    return "{} a second, burst {}".format(*rate)
 
 
 OF_OPERATOR: Final = """
