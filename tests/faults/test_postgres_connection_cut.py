@@ -6,6 +6,7 @@ The commit waits for a standby that does not exist, and the connection goes thro
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 import httpx2
 import psycopg
@@ -32,6 +33,20 @@ def configure(cluster: Cluster, standby: str) -> None:
         connection.execute("SET synchronous_commit = local")
         connection.execute(f"ALTER SYSTEM SET synchronous_standby_names = '{standby}'".encode())
         connection.execute("SELECT pg_reload_conf()")
+
+
+async def make_commits_wait(cluster: Cluster) -> None:
+    """Until the checkpointer has read its settings, commits go on without a standby."""
+    configure(cluster, "nobody")
+    told: list[psycopg.errors.Diagnostic] = []
+    async with await psycopg.AsyncConnection.connect(cluster.url(), autocommit=True) as connection:
+        connection.add_notice_handler(told.append)
+        while not told:
+            commit = asyncio.create_task(connection.execute("SELECT pg_logical_emit_message(true, '', '')"))
+            await asyncio.wait([commit], timeout=0.05)
+            await connection.cancel_safe()
+            with suppress(psycopg.errors.QueryCanceled):
+                await commit
 
 
 def commits_waiting(cluster: Cluster) -> int:
@@ -69,7 +84,7 @@ async def test_the_connection_is_cut_while_a_commit_waits(
     async with connections((server,), (await tenant.key()).text, GATES) as opened:
         opened[0].send(scan_body(tenant, {"card_number": (await load(tenant, 1))[0]}, "first"))
         assert (await opened[0].answer()).status_code == 200  # from now on the API key is cached
-        configure(cluster, "nobody")
+        await make_commits_wait(cluster)
         for connection, number, key in zip(opened, numbers, keys, strict=True):
             connection.send(scan_body(tenant, {"card_number": number}, "gate"), key)
 
@@ -122,7 +137,7 @@ async def test_the_feed_tells_nothing_that_is_on_one_server_alone(
         gate.send(scan_body(tenant, {"card_number": first}, "gate"))
         assert (await gate.answer()).status_code == 200
         (told,) = (await client.get("/webhook-events")).json()["data"]
-        configure(cluster, "nobody")
+        await make_commits_wait(cluster)
         other.send(scan_body(tenant, {"card_number": second}, "gate"))
         await give_up_a_commit(cluster)
 
@@ -150,7 +165,7 @@ async def test_a_scan_that_is_on_one_server_alone_is_not_acknowledged(
     async with connections((server,), (await tenant.key()).text, 1) as (gate,):
         gate.send(scan_body(tenant, {"card_number": first}, "gate"))
         assert (await gate.answer()).status_code == 200  # from now on the API key is cached
-        configure(cluster, "nobody")
+        await make_commits_wait(cluster)
         gate.send(scan_body(tenant, {"card_number": second}, "gate"), "key")
         await give_up_a_commit(cluster)
         assert_unavailable(await gate.answer())

@@ -40,11 +40,11 @@ MUTANTS: Final = {
         "WHEN j.known_fingerprint IS DISTINCT FROM j.fingerprint",
         "WHEN false",
     ),
-    "an expired token opens the gate": ("               AND NOT i.expired\n", ""),
+    "an expired token opens the gate": ("AND NOT i.expired AND event.status", "AND event.status"),
     "a suspended card opens the gate": ("                                    AND c.status = 'active'\n", ""),
     "an event that is not published lets people in": (
-        "                                    AND e.status = 'published'\n",
-        "",
+        "AND NOT i.expired AND event.status = 'published'",
+        "AND NOT i.expired",
     ),
     "a replay is recorded as a scan": ("FROM answer a\n         WHERE NOT a.is_replay\n", "FROM answer a\n"),
     "refusals are not stored": (
