@@ -38,7 +38,7 @@ dev:  ## run everything on this machine
 .PHONY: test
 test:  ## the quick tests, on PostgreSQL 18
 	$(call need,valkey)
-	$(BIN)/pytest -q -n 2 -m "not slow and not browser" $(APART)
+	$(BIN)/pytest -q -n 2 -m "not slow and not browser" $(APART) --ignore tests/deploy
 
 .PHONY: test-15
 test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance-15` calls the API on it

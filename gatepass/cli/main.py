@@ -1,6 +1,7 @@
 """`gatepass`: its commands and their exit codes."""
 
 import sys
+from importlib import import_module
 from typing import Annotated, Final
 
 import typer
@@ -8,36 +9,44 @@ import typer
 from gatepass import __version__
 from gatepass.base import log
 from gatepass.cli.app import App
-from gatepass.cli.commands.demo import demo
-from gatepass.cli.commands.dev import dev
-from gatepass.cli.commands.doctor import doctor
-from gatepass.cli.commands.encryption import reencrypt, secret
-from gatepass.cli.commands.key import key
-from gatepass.cli.commands.maintenance import maintenance
-from gatepass.cli.commands.migrate import migrate
-from gatepass.cli.commands.organization import organization
-from gatepass.cli.commands.person import person
-from gatepass.cli.commands.serve import serve
-from gatepass.cli.commands.worker import worker
 from gatepass.cli.errors import WRONG_STATE, CommandError
-from gatepass.server.run import CannotListen
+from gatepass.server.errors import CannotListen
 
+# The commands by the panels of the help, and the module of each.
 PANELS: Final = {
-    "Begin here": (dev, demo, doctor),
-    "Run the service": (serve, worker, migrate, maintenance, secret, reencrypt),
+    "Begin here": {"dev": "dev", "demo": "demo", "doctor": "doctor"},
+    "Run the service": {
+        "serve": "serve",
+        "worker": "worker",
+        "migrate": "migrate",
+        "maintenance": "maintenance",
+        "secret": "encryption",
+        "reencrypt": "encryption",
+    },
+    "Organizations, people and keys": {"organization": "organization", "person": "person", "key": "key"},
 }
 
-app = App(
-    "gatepass",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for panel, commands in PANELS.items():
-    for command in commands:
-        app.command(rich_help_panel=panel)(command)
-for group in (organization, person, key):
-    app.add_typer(group, rich_help_panel="Organizations, people and keys")
+
+def make_app(only: str | None = None) -> App:
+    """All commands, or the one that is called: importing all of them takes longer than most commands."""
+    app = App(
+        "gatepass",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(gatepass)
+    known = any(only in modules for modules in PANELS.values())
+    for panel, modules in PANELS.items():
+        for name, module in modules.items():
+            if known and name != only:
+                continue
+            command = getattr(import_module(f"gatepass.cli.commands.{module}"), name)
+            if isinstance(command, typer.Typer):
+                app.add_typer(command, rich_help_panel=panel)
+            else:
+                app.command(rich_help_panel=panel)(command)
+    return app
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
@@ -46,7 +55,6 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
         raise typer.Exit
 
 
-@app.callback()
 def gatepass(
     *,
     version: Annotated[
@@ -64,7 +72,7 @@ def run() -> None:
     # A command that ends prints its answer alone; `serve` and `worker` configure the log by their settings.
     log.configure("critical", "console")
     try:
-        app()
+        make_app(only=sys.argv[1] if len(sys.argv) > 1 else None)()
     except CommandError as error:
         print(error, file=sys.stderr)
         sys.exit(error.code)

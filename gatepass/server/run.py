@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 import uvicorn
 
 from gatepass.server.connections import Connections
+from gatepass.server.errors import CannotListen
 from gatepass.server.http_protocol import HttpProtocol
 
 # Seconds that answers under way may take after the signal to stop.
@@ -26,10 +27,6 @@ GRACE_SECONDS: Final = 10
 SEND_BUFFER: Final = 128 * 1024
 LOOPBACK_OF: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  compared with, not bound to
 NOTIFY_SOCKET: Final = "NOTIFY_SOCKET"
-
-
-class CannotListen(Exception):  # noqa: N818  its text is all that the operator sees
-    """This machine cannot listen at this address."""
 
 
 class Server(uvicorn.Server):

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from gatepass import __version__
@@ -53,3 +56,10 @@ def test_a_secret_is_a_line_for_the_environment_and_seals(gatepass: Command) -> 
 
 def test_every_secret_is_new(gatepass: Command) -> None:
     assert gatepass("secret").stdout != gatepass("secret").stdout
+
+
+def test_a_command_imports_no_other() -> None:
+    program = "import sys; from gatepass.cli.main import make_app; make_app('key'); print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    commands = {name for name in told.split() if name.startswith("gatepass.cli.commands.")}
+    assert commands == {"gatepass.cli.commands.key"}

@@ -2,21 +2,22 @@
 
 import inspect
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any, Final
 
 import typer
 
-# Each command, and the module that has its `app`.
-PROGRAMS: Final = {"gatepass-cli": "gatepass_sdk.cli.main", "gatepass": "gatepass.cli.main"}
+import gatepass.cli.main
+import gatepass_sdk.cli.main
+
+PROGRAMS: Final = {"gatepass-cli": gatepass_sdk.cli.main.app, "gatepass": gatepass.cli.main.make_app()}
 
 
 def generate() -> str:
-    return "\n\n".join(part for name, module in PROGRAMS.items() for part in _program(name, module))
+    return "\n\n".join(part for name, app in PROGRAMS.items() for part in _program(name, app))
 
 
-def _program(name: str, module: str) -> Iterator[str]:
-    command = typer.main.get_command(import_module(module).app)
+def _program(name: str, app: typer.Typer) -> Iterator[str]:
+    command = typer.main.get_command(app)
     yield f"## {name}"
     yield _help(command)
     yield from _subcommands(name, command)
