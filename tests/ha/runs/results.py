@@ -22,9 +22,14 @@ def append(result: Result, file: Path = FILE) -> None:
 
 
 def read(file: Path = FILE) -> list[Result]:
-    """Each round once: the last time counts."""
-    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    return list({(one["seed"], one["round"] if "round" in one else one["at"]): one for one in lines}.values())
+    """All rounds, but none that was bad and was run again, after what was wrong had been mended."""
+    found = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    last = {_place(one): at for at, one in enumerate(found)}
+    return [one for at, one in enumerate(found) if not one["violations"] or last[_place(one)] == at]
+
+
+def _place(one: Result) -> tuple[int, float]:
+    return one["seed"], one["round"] if "round" in one else one["at"]
 
 
 def next_round(results: list[Result], seed: int) -> int:

@@ -85,12 +85,13 @@ def test_a_run_goes_on_where_the_last_one_of_its_seed_ended(tmp_path: Path) -> N
     assert json.loads(file.read_text().splitlines()[0])["commit"]
 
 
-def test_a_round_that_is_run_again_counts_once(tmp_path: Path) -> None:
+def test_a_bad_round_that_is_run_again_is_replaced(tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
-    for violations in ({"feed_order": 3}, {}):
+    for violations in ({"feed_order": 3}, {}, {}):
         results.append({**result("switchover", round=4), "violations": violations}, file)
-    (one,) = results.read(file)
-    assert one["violations"] == {}
+    assert [one["violations"] for one in results.read(file)] == [{}, {}]
+    results.append({**result("switchover", round=4), "violations": {"lost": 1}}, file)
+    assert [one["violations"] for one in results.read(file)] == [{}, {}, {"lost": 1}]
 
 
 def test_a_gap_is_too_long_by_the_bound_of_its_way() -> None:
