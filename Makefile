@@ -182,7 +182,7 @@ upgrade-check:  ## the same in short, for CI: side by side only
 cells-check:  ## two cells behind the edge, in short, for CI: what comes back reaches its cell, and a cell fails alone
 	$(call need,haproxy wrk)
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/edge
-	$(BIN)/python -m bench.cells --rounds 3 --seconds 1 --cost-rounds 2 --width 3 --check
+	$(BIN)/python -m bench.cells --rounds 5 --seconds 1 --cost-rounds 2 --width 3 --check
 
 .PHONY: cells-full
 cells-full:  ## the same at full size and with the wanted bounds, then with a Patroni cluster for each cell; as root
