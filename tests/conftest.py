@@ -13,7 +13,6 @@ from gatepass.api.app import ApiState, create_app
 from gatepass.base import log
 from gatepass.base.clock import Clock, system_clock
 from gatepass.base.database import Database
-from gatepass.base.encryption import new_key
 from gatepass.base.settings import BASE_PATH, Settings
 from gatepass.domain import maintenance
 from gatepass.migrations import runner
@@ -77,7 +76,7 @@ def settings_env(database_url: str) -> dict[str, str]:
     """The environment of a `gatepass` process on the test database."""
     return {
         "GATEPASS_DATABASE_URL": database_url,
-        "GATEPASS_ENCRYPTION_KEYS": new_key(),
+        "GATEPASS_ENCRYPTION_KEYS": factory.KEY,
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_LOG_LEVEL": "debug",
     }

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import psycopg
 
-from gatepass.base.database import Database
+from gatepass.base.database import Database, Tx
 from gatepass.base.encryption import Vault, new_key
 from gatepass.base.ids import new_id
 from gatepass.domain import cards, events, keys, organizations, tickets, webhooks
@@ -17,6 +17,7 @@ from gatepass.domain.cards import Card, CardStatus, Signer
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import IssuedKey, Mode, Scope
 from gatepass.domain.organizations import Organization
+from gatepass.domain.tickets import TicketRequest
 from gatepass.domain.webhooks import Message, MessageType
 
 BY = "test"
@@ -71,12 +72,16 @@ class Tenant:
         async with self.db.transaction() as tx:
             card = await cards.issue(tx, self.id, by=BY, at=now())
             if with_ticket:
-                await tickets.issue(tx, self.id, event_id or self.event_id, self.category_id, card.id, by=BY, at=now())
+                await self._issue(tx, event_id or self.event_id, card)
         return card
 
     async def ticket(self, card: Card) -> UUID:
         async with self.db.transaction() as tx:
-            return await tickets.issue(tx, self.id, self.event_id, self.category_id, card.id, by=BY, at=now())
+            return await self._issue(tx, self.event_id, card)
+
+    async def _issue(self, tx: Tx, event_id: UUID, card: Card) -> UUID:
+        request = TicketRequest(event_id, self.category_id, card_id=card.id)
+        return (await tickets.issue(tx, self.id, request, by=BY, at=now())).ticket_id
 
     async def move_card(self, card: Card, to: CardStatus) -> None:
         async with self.db.transaction() as tx:

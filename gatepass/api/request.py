@@ -26,6 +26,7 @@ UNKNOWN_PATH: Final = "(unknown)"
 # 33 minutes. The column of the request log is an integer, and the statement of a scan adds its own time.
 LONGEST_US: Final = 2_000_000_000
 LARGEST_BODY: Final = 16 * 1024
+LONGEST_IDEMPOTENCY_KEY: Final = 255
 
 FIELD: Final = re.compile(r"`\$\.(\w+)|required field `(\w+)`")
 RFC3339: Final = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
@@ -98,6 +99,16 @@ class RawRequest:
                 return value.decode("latin-1")
         return None
 
+    def idempotency_key(self) -> str | None:
+        key = self.header(b"idempotency-key")
+        if key is not None and not 1 <= len(key) <= LONGEST_IDEMPOTENCY_KEY:
+            raise InvalidRequest("Idempotency-Key has 1 to 255 characters.", param="Idempotency-Key")
+        return key
+
+    def path(self) -> str:
+        """The path as it was called, with the ids in it."""
+        return self._scope["path"]
+
     def parameter(self, name: str) -> str | None:
         """The last query parameter of this name, as FastAPI takes it."""
         value = None
@@ -106,7 +117,7 @@ class RawRequest:
                 value = text
         return value
 
-    async def body(self) -> bytes:
+    async def body(self, largest: int = LARGEST_BODY) -> bytes:
         """The body. One that is larger than the limit is refused, and not read to its end."""
         message = await self._receive()
         parts, size = [], 0
@@ -115,8 +126,8 @@ class RawRequest:
                 raise ClientDisconnect
             part = message.get("body", b"")
             size += len(part)
-            if size > LARGEST_BODY:
-                raise RequestTooLarge
+            if size > largest:
+                raise RequestTooLarge(f"The request body is larger than {largest // 1024:,} KiB.")
             parts.append(part)
             if not message.get("more_body", False):
                 return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -155,6 +166,9 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for part in value:
             yield from _texts(part)
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            yield from _texts(getattr(value, name))
 
 
 def _explained(error: str) -> InvalidRequest:

@@ -8,9 +8,17 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Message
 
-from gatepass.base.errors import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
+from gatepass.base.errors import (
+    Busy,
+    ChangedMeanwhile,
+    InvalidRequest,
+    NotAllowedFromHere,
+    Overloaded,
+    Refusal,
+    Unavailable,
+)
 from gatepass.base.wire_constants import SHOULD_RETRY_HEADER
-from gatepass.domain import cards, events, keys, limits, organizations, tickets, webhooks
+from gatepass.domain import cards, events, idempotency, keys, limits, organizations, tickets, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.tickets.activation import REFUSALS
 
@@ -75,6 +83,7 @@ STATUS: Final[dict[type[Refusal], int]] = {
     organizations.OrganizationSuspended: 403,
     NotFound: 404,
     events.EventNotFound: 404,
+    events.CategoryNotFound: 404,
     cards.CardNotFound: 404,
     tickets.TicketNotFound: 404,
     keys.KeyNotFound: 404,
@@ -84,16 +93,21 @@ STATUS: Final[dict[type[Refusal], int]] = {
     tickets.AlreadyActivated: 409,
     tickets.CardHasTicket: 409,
     tickets.SoldOut: 409,
+    tickets.GuestHasTicket: 409,
+    cards.CardNumberTaken: 409,
+    cards.HolderHasCard: 409,
+    cards.ExternalIdTaken: 409,
     NotAllowedFromHere: 409,
     cards.NoSigningKey: 409,
     webhooks.TooManyEndpoints: 409,
     cards.Expired: 410,
+    ChangedMeanwhile: 412,
     RequestTooLarge: 413,
     events.EventNotActive: 422,
     cards.CardSuspended: 422,
     cards.CardRevoked: 422,
     tickets.TicketCancelled: 422,
-    tickets.IdempotencyKeyReused: 422,
+    idempotency.IdempotencyKeyReused: 422,
     limits.RateLimited: 429,
     limits.TooManyFailures: 429,
     InternalError: 500,
@@ -110,6 +124,9 @@ SANDBOX_STATUS: Final[dict[type[Refusal], int]] = {
 }
 
 RETRYABLE: Final = frozenset({429, 500, 503})
+
+# The headers of an answer that was given before, under the same Idempotency-Key.
+REPLAYED: Final[Mapping[str, str]] = {"Idempotent-Replayed": "true"}
 
 VERDICT_STATUSES: Final[Mapping[Mode, Mapping[str, int]]] = {
     mode: {
@@ -136,9 +153,15 @@ def body_of(refusal: Refusal) -> dict[str, Any]:
 
 def refusal_reply(refusal: Refusal, mode: Mode | None = None, headers: Mapping[str, str] | None = None) -> Reply:
     status = status_of(refusal, mode)
-    hint = {SHOULD_RETRY_HEADER: "true" if status in RETRYABLE else "false"}
+    reply = problem_reply(status, body_of(refusal), headers)
     if status == 503 or refusal.retry_after is not None:
-        hint["Retry-After"] = str(refusal.retry_after or 1)
+        reply.headers["Retry-After"] = str(refusal.retry_after or 1)
     if status == 401:
-        hint["WWW-Authenticate"] = "Bearer"
-    return Reply.of(status, body_of(refusal), {**hint, **(headers or {})})
+        reply.headers["WWW-Authenticate"] = "Bearer"
+    return reply
+
+
+def problem_reply(status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
+    """The reply of a refusal: its body, and the hint whether to retry."""
+    hint = {SHOULD_RETRY_HEADER: "true" if status in RETRYABLE else "false"}
+    return Reply.of(status, body, {**hint, **(headers or {})})

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import datetime
 from functools import cached_property
 from typing import Final
@@ -17,6 +17,7 @@ from gatepass.api.shared_limits import SharedLimits
 from gatepass.base.batcher import Batcher
 from gatepass.base.clock import Clock, system_clock
 from gatepass.base.database import ACQUIRE_TIMEOUT
+from gatepass.base.deadline import seconds_left
 from gatepass.base.encryption import Vault
 from gatepass.base.errors import Busy, Overloaded, Refusal, Unavailable
 from gatepass.base.settings import Settings
@@ -34,8 +35,23 @@ from gatepass.health import Readiness
 BATCH: Final = 128
 # The second flight starts only with a full batch: on two cores, larger batches were faster than more of them.
 FLIGHTS: Final = 2
+# Calls that change something hold at most one in so many connections: a batch may hold one for a second, and a scan
+# would wait for it.
+WRITERS_SHARE: Final = 4
 # Less than half a second of scans. Past it a gate gets 503 and retries, which is better than a longer wait.
 MOST_WAITING: Final = 2_000
+
+
+@asynccontextmanager
+async def _place(places: asyncio.Semaphore, cause: str) -> AsyncGenerator[None]:
+    try:
+        await asyncio.wait_for(places.acquire(), seconds_left(ACQUIRE_TIMEOUT))
+    except TimeoutError:
+        raise Overloaded(cause=cause) from None
+    try:
+        yield
+    finally:
+        places.release()
 
 
 class ApiState:
@@ -74,23 +90,20 @@ class ApiState:
         )
         self._metrics_server: WSGIServer | None = None
         self._counting = asyncio.Semaphore(1)
+        self._writing = asyncio.Semaphore(max(1, settings.database_connections // WRITERS_SHARE))
 
     @cached_property
     def vault(self) -> Vault:
         """Encrypts the secrets of webhook endpoints. `gatepass serve` does not start without a key; tests may."""
         return self.settings.vault()
 
-    @asynccontextmanager
-    async def counting(self) -> AsyncGenerator[None]:
+    def counting(self) -> AbstractAsyncContextManager[None]:
         """One call at a time: counting a million rows holds a connection for a second, and scans need connections."""
-        try:
-            await asyncio.wait_for(self._counting.acquire(), ACQUIRE_TIMEOUT)
-        except TimeoutError:
-            raise Overloaded(cause="counting") from None
-        try:
-            yield
-        finally:
-            self._counting.release()
+        return _place(self._counting, "counting")
+
+    def writing(self) -> AbstractAsyncContextManager[None]:
+        """A share of the connections is for calls that change something; the others stay free for scans."""
+        return _place(self._writing, "writes")
 
     def open(self) -> None:
         if self._shared is not None:

@@ -37,10 +37,15 @@ class Write:
 
         If the change is refused, all of it is rolled back; the middleware then writes the row, as for every refusal.
         """
-        async with self.state.db.transaction(self.call.address) as tx:
-            yield tx
-            await request_log.write(tx, [replace(self.call.log_row(self.caller), status=status)])
-        self.call.logged = True
+        async with self.state.writing():
+            async with self.state.db.transaction(self.call.address) as tx:
+                yield tx
+                await self.log(tx, status)
+            self.call.logged = True
+
+    async def log(self, tx: Tx, status: int) -> None:
+        """Write the row of this call; it is there once `tx` has committed."""
+        await request_log.write(tx, [replace(self.call.log_row(self.caller), status=status)])
 
 
 def writes(scope: Scope) -> Any:

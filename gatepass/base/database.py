@@ -37,12 +37,7 @@ CLOSE_TIMEOUT: Final = 2.0
 SYNC_WAIT_CANCELLED: Final = "01000"
 
 # asyncpg raises InternalClientError for a call on a connection that is being closed.
-LOST: Final = (
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    ConnectionError,
-)
+LOST: Final = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.InternalClientError, ConnectionError)
 # PostgreSQL answers but cannot serve this call now: a failover, no resources, or a conflict with other calls.
 CAUSES: Final[dict[type[Exception], str]] = {
     asyncpg.SerializationError: "conflict",
@@ -78,6 +73,20 @@ class Tx:
         for call in self._committed:
             call()
 
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncGenerator[None]:
+        """If the block raises, what it did is rolled back, and the transaction can go on."""
+        told = len(self._committed)
+        await self.run("SAVEPOINT block")
+        try:
+            yield
+        except Exception:
+            if not self._link.is_closed():
+                del self._committed[told:]
+                await self.run("ROLLBACK TO SAVEPOINT block; RELEASE SAVEPOINT block")
+            raise
+        await self.run("RELEASE SAVEPOINT block")
+
     async def all(self, kind: type[T], sql: LiteralString, *values: object) -> list[T]:
         return [_shaped(kind, row) for row in await self.rows(sql, *values)]
 
@@ -109,13 +118,10 @@ class Tx:
     async def copy_out(
         self, sql: LiteralString, *values: object, output: Callable[[bytes], Coroutine[Any, Any, None]]
     ) -> None:
-        """Stream the rows of a query that has one column of JSON, a line each, without a deadline.
-
-        JSON contains no control character, so that with these as quote and delimiter nothing is quoted or escaped.
-        """
-        await self._link.copy_from_query(
-            sql, *values, output=output, format="csv", delimiter="\x02", quote="\x01", encoding="utf8"
-        )
+        """Stream the rows of a query that has one column of JSON, a line each, without a deadline."""
+        # JSON has no control character: with these as quote and delimiter nothing is quoted or escaped.
+        form: dict[str, Any] = {"format": "csv", "delimiter": "\x02", "quote": "\x01", "encoding": "utf8"}
+        await self._link.copy_from_query(sql, *values, output=output, **form)
 
     async def _bounded(self, work: Coroutine[Any, Any, T]) -> T:
         return await _within(self._deadline, self._link, work)

@@ -29,7 +29,7 @@ class InvalidRequest(Refusal):
 # Why the service cannot serve a call. docs/operate/observe.md explains each.
 CAUSES: Final = (
     "connect", "deadline", "lost", "stalled", "read_only", "pooler", "schema", "not_replicated", "shutdown",
-    "resources", "conflict", "lock", "connections", "queue", "counting",
+    "resources", "conflict", "lock", "connections", "queue", "counting", "writes",
 )  # fmt: skip
 
 
@@ -58,6 +58,12 @@ class Overloaded(NotNow):
     """Too many calls are waiting. Try again in a moment."""
 
     code = "overloaded"
+
+
+class ChangedMeanwhile(Refusal):
+    """It was changed since you read it. Read it again."""
+
+    code = "changed_meanwhile"
 
 
 class NotAllowedFromHere(Refusal):

@@ -3,6 +3,7 @@
 Security events, such as a sign-in or a refusal, are written by `security_log.py`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, LiteralString
@@ -75,6 +76,23 @@ async def record(
     )
 
 
+async def record_all(
+    tx: Tx,
+    organization_id: UUID,
+    subject: str,
+    subject_ids: Sequence[UUID],
+    action: str,
+    *,
+    by: str,
+    at: datetime,
+    becomes: str | None = None,
+) -> None:
+    """The same entry for many subjects, in one statement."""
+    if subject_ids:
+        ids = [new_id() for _ in subject_ids]
+        await tx.run(RECORD_ALL, organization_id, at, ids, by, subject, list(subject_ids), action, becomes, tx.address)
+
+
 async def of_subject(tx: Tx, organization_id: UUID, subject_id: UUID) -> list[SubjectEntry]:
     """The last hundred entries of one subject, newest first."""
     return await tx.all(SubjectEntry, OF_SUBJECT, organization_id, subject_id)
@@ -107,6 +125,12 @@ RECORD: Final = """
     INSERT INTO audit_log (organization_id, at, id, actor, subject, subject_id, action, was, becomes, reason,
                            address)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+"""
+
+RECORD_ALL: Final = """
+    INSERT INTO audit_log (organization_id, at, id, actor, subject, subject_id, action, becomes, address)
+    SELECT $1, $2, u.id, $4, $5, u.subject_id, $7, $8, $9
+      FROM unnest($3::uuid[], $6::uuid[]) u (id, subject_id)
 """
 
 OF_SUBJECT: Final = """

@@ -46,6 +46,14 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
         "There is no such event in this organization and mode. Another organization's event looks the same.",
         "Copy the event's id from its page. With a sandbox key only the sandbox event exists.",
     ),
+    "category_not_found": ErrorHelp(
+        "There is no such ticket category in this organization, or it was removed.",
+        "Read the event: its ticket_categories have their ids.",
+    ),
+    "changed_meanwhile": ErrorHelp(
+        "Somebody changed the object after the caller had read it, so If-Match stopped the call. Nothing was done.",
+        "Read it again, look at what changed, and send the change with the new ETag.",
+    ),
     "card_not_found": ErrorHelp(
         "There is no such card in this organization. With a sandbox key only the test cards exist.",
         "Check the number for typing errors. If it is right, the card belongs to somebody else.",
@@ -73,6 +81,22 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
     "already_activated": ErrorHelp(
         "The ticket has been used: somebody was let in with it before. The answer says when and at which gate.",
         "If it was a mistake, undo the activation on the card's page, with a reason, and scan again.",
+    ),
+    "external_id_taken": ErrorHelp(
+        "This external_id was sent before, with other content. A ticket keeps its own even when it is cancelled.",
+        "Look the object up by its external_id. If it is another one, send another external_id.",
+    ),
+    "card_number_taken": ErrorHelp(
+        "There is a card with this number already.",
+        "Look the card up by its number, or send another number.",
+    ),
+    "holder_has_card": ErrorHelp(
+        "One person has one card, and this e-mail address has another one. `details` has its id.",
+        "Use that card, or revoke it first.",
+    ),
+    "guest_has_ticket": ErrorHelp(
+        "This person has a ticket for the event already, and no companion was asked for.",
+        "Nothing is needed, or issue the ticket to a companion.",
     ),
     "card_has_ticket": ErrorHelp(
         "The card already holds a ticket for this event, and can hold only one.",

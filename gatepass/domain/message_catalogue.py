@@ -10,7 +10,7 @@ from gatepass.base.clock import rfc3339
 from gatepass.base.wire_constants import CARD_PREFIX
 from gatepass.domain import sandbox
 from gatepass.domain.cards import CardStatus, format_number
-from gatepass.domain.tickets import IdempotencyKeyReused
+from gatepass.domain.idempotency import IdempotencyKeyReused
 from gatepass.domain.tickets.activation import REFUSALS
 from gatepass.domain.webhooks import MessageType
 from gatepass.domain.webhooks.message import PREFIX

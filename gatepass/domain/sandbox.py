@@ -68,10 +68,11 @@ CATALOGUE_ENTRY: Final = CatalogueEntry(
         cover_url=None,
         status=EventStatus.PUBLISHED,
         time_zone="Europe/Brussels",
+        updated_at=ISSUED_AT,
     ),
     [
-        TicketCategory(_id(0xCA1), EVENT_ID, "General", "standard", 2550, "EUR", 1000, 400),
-        TicketCategory(_id(0xCA2), EVENT_ID, "VIP", "vip", 9900, "EUR", 100, 40),
+        TicketCategory(_id(0xCA1), EVENT_ID, "General", "standard", 2550, "EUR", 1000, 400, ISSUED_AT),
+        TicketCategory(_id(0xCA2), EVENT_ID, "VIP", "vip", 9900, "EUR", 100, 40, ISSUED_AT),
     ],
 )
 

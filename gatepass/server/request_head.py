@@ -32,6 +32,7 @@ ONCE: Final[dict[bytes, int]] = {
     b"cookie": 128,
     b"origin": 256,
     b"sec-fetch-site": 512,
+    b"if-match": 2048,
 }
 # From a trusted proxy, this decides too. From anybody else we do not read it.
 ONCE_FROM_PROXY: Final = {**ONCE, FORWARDED_FOR: 1024}

@@ -6,7 +6,15 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from gatepass.base.errors import Busy, InvalidRequest, NotAllowedFromHere, Overloaded, Refusal, Unavailable
+from gatepass.base.errors import (
+    Busy,
+    ChangedMeanwhile,
+    InvalidRequest,
+    NotAllowedFromHere,
+    Overloaded,
+    Refusal,
+    Unavailable,
+)
 from gatepass.domain import cards, events, imports, keys, organizations, staff, tickets, webhooks
 from gatepass.domain.error_help import CLIENT_CLOSED
 from gatepass.domain.security_log import Action
@@ -56,6 +64,7 @@ STATUS: Final[dict[type[Refusal], int]] = {
     invitations.TooManyInvitations: 409,
     team.MemberNotFound: 404,
     team.LastOwner: 409,
+    ChangedMeanwhile: 412,
     events.EventNotFound: 404,
     events.CategoryNotFound: 404,
     cards.CardNotFound: 404,

@@ -18,6 +18,8 @@ class TicketCategory(Model):
     currency: str
     quantity_total: int
     quantity_sold: int
+    tier: str = "standard"
+    updated_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,8 @@ class Event(Model):
     cover_url: str | None
     status: str
     ticket_categories: tuple[TicketCategory, ...]
+    time_zone: str = "UTC"
+    updated_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

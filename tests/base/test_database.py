@@ -249,3 +249,20 @@ async def test_what_waits_for_the_commit_is_not_called_after_a_rollback(url: str
         with pytest.raises(InvalidRequest):
             await call()
     assert called == []
+
+
+async def test_a_savepoint_undoes_its_block_alone(url: str) -> None:
+    kept, undone, called = new_id(), new_id(), list[str]()
+    async with opened(url) as database:
+        async with database.transaction() as tx:
+            await tx.run("INSERT INTO note (id) VALUES ($1)", kept)
+            for text in ("first", "second"):
+                with suppress(InvalidRequest):
+                    async with tx.savepoint():
+                        await tx.run("INSERT INTO note (id) VALUES ($1)", undone)
+                        tx.after_commit(lambda text=text: called.append(text))
+                        raise InvalidRequest
+            async with tx.savepoint():
+                tx.after_commit(lambda: called.append("third"))
+        assert (await written(url, kept), await written(url, undone)) == (True, False)
+        assert called == ["third"]

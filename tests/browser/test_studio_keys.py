@@ -48,6 +48,7 @@ async def test_a_key_opens_a_gate_until_it_is_revoked(stack: Stack, tenant: fact
     await page.get_by_label("webhooks:read").uncheck()
     await expect(preview).not_to_contain_text("GET /webhooks")
     await page.get_by_label("Name", exact=True).fill("North gate, scanner 2")
+    await page.evaluate("scrollTo(0, 0)")
     await picture(page, "keys-new")
 
     await page.get_by_role("button", name="Make the key").click()

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from gatepass.base.database import Tx
+from gatepass.domain import idempotency
 from gatepass.domain.keys import Mode
-from gatepass.domain.tickets import activation
 from tests import factory
 from tests.factory import Tenant
 from tests.faults.gates import is_replayed, load, request_id
@@ -114,7 +114,7 @@ async def tables(venues: Sequence[Venue], exchanges: Sequence[Exchange]) -> Tabl
     """The rows of these organizations."""
     # Idempotency keys are stored as digests; a key that no gate has sent is named by its digest.
     names = {
-        activation._digest(Mode.LIVE, key): key for key in {one.request.idempotency_key for one in exchanges} if key
+        idempotency.key_digest(Mode.LIVE, key): key for key in {one.request.idempotency_key for one in exchanges} if key
     }
     found = Tables({}, [], [], [])
     for venue in venues:

@@ -9,7 +9,8 @@ import time
 import httpx2
 import pytest
 
-from gatepass.domain.tickets import activation
+from gatepass.domain import idempotency
+from gatepass.domain.keys import Mode
 from tests.factory import Tenant
 from tests.faults.conftest import Pair
 from tests.faults.gates import client_of, database_state, is_replayed, load, request_id, scan, wait_for
@@ -68,7 +69,7 @@ async def test_a_duplicate_that_waits_too_long(pair: Pair, tenant: Tenant) -> No
     """The idempotency key is locked, as if by a first sending; the second waits for it, and gives up."""
     (number,) = await load(tenant, 1)
     key = (await tenant.key()).text
-    lock = activation._digest("live", "duplicate")
+    lock = idempotency.key_digest(Mode.LIVE, "duplicate")
     async with client_of(pair[0], key) as client:
         async with tenant.db.transaction() as tx:
             await tx.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"{tenant.id}{lock}")

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from gatepass.base.database import Database, Tx
 from gatepass.base.errors import NotNow
+from gatepass.domain import idempotency
 from gatepass.domain.keys import Mode
-from gatepass.domain.tickets import activation
 from tests.faults import records
 from tests.faults.records import Tables, TicketKey
 from tests.ha.world import World
@@ -91,7 +91,7 @@ async def _stored(
     tx: Tx, world: World, tickets: Sequence[UUID], keys: Sequence[str]
 ) -> list[tuple[records.IdempotencyKey, str]]:
     # Keys are stored as digests; one that no gate has sent is named by its digest.
-    names = {activation._digest(Mode.LIVE, key): key for key in keys}
+    names = {idempotency.key_digest(Mode.LIVE, key): key for key in keys}
     return [
         ((world.organization, names.get(row["idempotency_key"], str(row["idempotency_key"]))), row["verdict"])
         for row in await tx.rows(STORED, world.organization, list(tickets))

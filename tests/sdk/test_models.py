@@ -44,6 +44,15 @@ NOT_MODELS = {"PublicKeySet", "PublicKey", "Webhook", "RotatedWebhook", "Error",
     "CardStatusChanged",
     "ScanDenied",
     "WebhookPing",
+    "RecordedScan",
+    "Card",
+    "Holder",
+    "CardToken",
+    "CardTokenResult",
+    "CardTokenResults",
+    "Ticket",
+    "TicketResult",
+    "TicketResults",
 }
 JSON_TYPES: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", datetime: "string", Mapping: "object"}
 
@@ -143,13 +152,24 @@ def test_details_of_a_refusal_are_given_as_they_come() -> None:
     assert set(SCHEMAS["Error"]["properties"]) - {"error"} <= set(inspect.signature(APIStatusError).parameters)
 
 
+# The fake is for those who write gates and receivers; platforms that issue have a sandbox.
+OF_PLATFORMS = {"events:write", "cards:read", "cards:write", "tickets:read", "tickets:write"}
+
+
+def is_faked(operation: Mapping[str, Any]) -> bool:
+    return not OF_PLATFORMS & set(operation["security"][0]["bearer"])
+
+
 def test_the_fake_knows_every_path_that_is_described() -> None:
     verbs = {"get", "post", "patch", "delete", "put"}
     described = {
-        path.removeprefix(BASE_PATH): {method.upper() for method in methods if method in verbs}
+        path.removeprefix(BASE_PATH): {
+            method.upper() for method, operation in methods.items() if method in verbs and is_faked(operation)
+        }
         for path, methods in DESCRIPTION["paths"].items()
+        if path != BASE_PATH + "/openapi.json"
     }
-    described.pop("/openapi.json", None)
+    described = {path: methods for path, methods in described.items() if methods}
     assert described == {path: set(methods) for path, methods in ROUTES.items()}
 
 

@@ -1,5 +1,7 @@
 """A real call of each operation, to paste one after the other into a shell with a sandbox key.
 
+The sandbox's event cannot be changed, so the calls that change events use the live key of the demo.
+
 No receiver listens at the endpoint, so it is paused before the first message: failed attempts would be in the answers.
 
 The answers are in `answers.json`: `make reference` records them, and tests/docs compares them.
@@ -11,10 +13,48 @@ KEY: Final = '-H "Authorization: Bearer $GATEPASS_API_KEY"'
 EVENT: Final = "00000000-0000-0000-0000-00000000e7e7"
 URL: Final = "$GATEPASS_BASE_URL"
 HOOK: Final = f"{URL}/webhooks/$WEBHOOK_ID"
+LIVE: Final = '-H "Authorization: Bearer $(jq -r .keys.live .gatepass/demo.json)"'
+DRAFT: Final = (
+    '{"title": "Winter Ball", "starts_at": "2031-01-10T20:00:00+01:00", "ends_at": "2031-01-11T02:00:00+01:00"}'
+)
+SEATS: Final = '{"name": "Seats", "price": 40, "currency": "EUR", "quantity_total": 200}'
 
 CALLS: Final = {
     "list_events": f'curl -s "{URL}/events?limit=10" {KEY}',
     "retrieve_event": f'curl -s "{URL}/events/{EVENT}" {KEY}',
+    "create_event": f"""\
+curl -s "{URL}/events" {LIVE} \\
+  -H "Idempotency-Key: 5d0d4a4b-0a5c-4f0e-9a53-6b0f4a3f1c55" \\
+  -d '{{
+    "title": "Summer Opening",
+    "starts_at": "2030-06-15T20:00:00+02:00",
+    "ends_at": "2030-06-15T23:00:00+02:00",
+    "time_zone": "Europe/Brussels",
+    "venue": "Hall 1",
+    "city": "Brussels",
+    "country": "BE"
+  }}' | tee event.json
+export EVENT_ID=$(jq -r .data.id event.json)""",
+    "update_event": f"""curl -s -X PATCH "{URL}/events/$EVENT_ID" {LIVE} -d '{{"venue": "Hall 2"}}'""",
+    "create_ticket_category": f"""\
+curl -s "{URL}/events/$EVENT_ID/ticket-categories" {LIVE} \\
+  -d '{{"name": "Standing", "price": 25.5, "currency": "EUR", "quantity_total": 1000}}' | tee category.json
+export CATEGORY_ID=$(jq -r .data.id category.json)""",
+    "update_ticket_category": f"""\
+curl -s -X PATCH "{URL}/ticket-categories/$CATEGORY_ID" {LIVE} -d '{{"quantity_total": 1200}}'""",
+    "publish_event": f"""curl -s -X POST "{URL}/events/$EVENT_ID/publish" {LIVE}""",
+    "end_event": f"""curl -s -X POST "{URL}/events/$EVENT_ID/end" {LIVE}""",
+    "cancel_event": f"""\
+curl -s -o draft.json "{URL}/events" {LIVE} -d '{DRAFT}'
+curl -s "{URL}/events/$(jq -r .data.id draft.json)/cancel" {LIVE} -d '{{"reason": "The headliner is ill."}}'""",
+    "delete_ticket_category": f"""\
+curl -s -o draft.json "{URL}/events" {LIVE} -d '{DRAFT}'
+curl -s -o seats.json "{URL}/events/$(jq -r .data.id draft.json)/ticket-categories" {LIVE} \\
+  -d '{SEATS}'
+curl -s -o deleted.json -w "%{{http_code}}\\n" -X DELETE \\
+  "{URL}/ticket-categories/$(jq -r .data.id seats.json)" {LIVE}""",
+    "delete_event": f"""\
+curl -s -o deleted.json -w "%{{http_code}}\\n" -X DELETE "{URL}/events/$(jq -r .data.id draft.json)" {LIVE}""",
     "verify_card": f'curl -s "{URL}/card/verify?token=SVC1.TEST_VALID.0.0" {KEY}',
     "list_card_keys": f'curl -s "{URL}/card/keys" {KEY}',
     "create_scan": f"""\
@@ -26,6 +66,7 @@ curl -s "{URL}/scan" {KEY} \\
     "gate": "North 2",
     "scanner_id": "handheld-17"
   }}'""",
+    "list_scans": f'curl -s "{URL}/scans?event_id={EVENT}&limit=1" {KEY}',
     "create_webhook": f"""\
 curl -s "{URL}/webhooks" {KEY} \\
   -d '{{"url": "http://127.0.0.1:9000/", "types": ["ticket.activated"], "description": "Door list"}}' | tee webhook.json
@@ -51,3 +92,11 @@ curl -s -X POST "{HOOK}/test" {KEY}""",
     "list_webhook_events": f'curl -s "{URL}/webhook-events?limit=1" {KEY}',
     "delete_webhook": f"""curl -s -o deleted.json -w "%{{http_code}}\\n" -X DELETE "{HOOK}" {KEY}""",
 }
+
+# The sandbox makes no cards and tickets, so these are shown with the answers of the description.
+LIVE_ONLY: Final = frozenset(
+    """
+    create_card list_cards retrieve_card update_card suspend_card resume_card revoke_card replace_card create_card_token
+    create_card_tokens create_ticket create_tickets list_tickets retrieve_ticket cancel_ticket transfer_ticket
+    """.split()
+)

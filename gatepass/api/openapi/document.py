@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gatepass.api.openapi import operations, responses, schemas, webhook_messages
 from gatepass.api.openapi.introduction import introduction
-from gatepass.api.routes import webhook_schemas
+from gatepass.api.routes import ticket_schemas, webhook_schemas
 from gatepass.base.settings import BASE_PATH
 from gatepass.base.wire_constants import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
 
@@ -23,7 +23,8 @@ VERSION: Final = "1.0.0"
 
 TAGS: Final = {
     "Events": "The catalogue of your organization.",
-    "Cards": "What a card token is worth.",
+    "Cards": "The cards that people carry, their holders, and what a card token is worth.",
+    ticket_schemas.TAG: "Tickets, issued on cards or to people, cancelled and transferred.",
     "Scans": "Tickets, activated at the gate.",
     webhook_schemas.TAG: "Where messages are sent to, and what became of them.",
     webhook_messages.TAG: "What we send to you.",

@@ -9,6 +9,7 @@ from gatepass.api.responses import body_of
 from gatepass.api.routes.cards import PublicKeyOut, PublicKeysOut
 from gatepass.api.routes.cards import written as verification
 from gatepass.api.routes.events import EventOut
+from gatepass.api.routes.scan_list import RecordedScanOut
 from gatepass.api.schemas import Data, Page, written_cursor
 from gatepass.base.clock import rfc3339
 from gatepass.base.errors import Refusal
@@ -108,6 +109,31 @@ ALREADY_ACTIVATED: Final = AlreadyActivated(
 # Refusals whose sandbox answer differs from the live example.
 IN_THE_SANDBOX: Final[dict[type[Refusal], Refusal]] = {
     AlreadyActivated: AlreadyActivated(activated_at=rfc3339(sandbox.USED_AT), gate=None, scanner_id=None)
+}
+
+RECORDED_SCANS: Final = {
+    "refused": example(
+        "A card that was used before",
+        Page(
+            data=[
+                RecordedScanOut(
+                    id=sandbox.EVENT_ID,
+                    scanned_at=EVENT.starts_at,
+                    event_id=sandbox.EVENT_ID,
+                    card_number="TEST_USED",
+                    card_id=None,
+                    ticket_id=sandbox.CARDS["TEST_USED"].ticket_id,
+                    verdict=AlreadyActivated.code,
+                    gate="North 2",
+                    scanner_id="handheld-17",
+                    occurred_at=None,
+                    cursor=CURSOR,
+                )
+            ],
+            has_more=False,
+            next_cursor=None,
+        ).model_dump(mode="json"),
+    )
 }
 
 SCANNED: Final = {

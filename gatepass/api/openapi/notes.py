@@ -7,9 +7,9 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from gatepass.api.openapi import schemas
-from gatepass.api.request import LARGEST_BODY
+from gatepass.api.request import LARGEST_BODY, LONGEST_IDEMPOTENCY_KEY
 from gatepass.api.schemas import MOST
-from gatepass.base.errors import InvalidRequest, Refusal
+from gatepass.base.errors import InvalidRequest, NotAllowedFromHere, Refusal
 from gatepass.domain.keys import Scope
 
 Json = dict[str, Any]
@@ -56,13 +56,36 @@ def path(name: str, description: str, example: str) -> Json:
     }
 
 
-def body(schema: str, shown: Mapping[str, Json], *, required: bool = True) -> Json:
+def body(schema: str, shown: Mapping[str, Json], *, required: bool = True, largest: int = LARGEST_BODY) -> Json:
     return {
         "required": required,
-        "description": f"At most {LARGEST_BODY // 1024} KiB of JSON.",
+        "description": f"At most {largest // 1024:,} KiB of JSON.",
         "content": {"application/json": {"schema": schemas.ref(schema), "examples": dict(shown)}},
     }
 
+
+# It has no example: the page would fill it in, and the second call of a reader would be refused for a reused key.
+IDEMPOTENCY_KEY: Final[Json] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": (
+        "A value of your own that is new for each thing to be done and the same for each retry of it, such as a UUID. "
+        "A retry does nothing more, and gets its answer again for at least 24 hours: its status, and the object as "
+        "it is now. Scans and all other calls share one set of keys; live and sandbox keys do not mix."
+    ),
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_IDEMPOTENCY_KEY},
+}
+IF_MATCH: Final[Json] = {
+    "name": "If-Match",
+    "in": "header",
+    "description": (
+        "The `ETag` of the answer that you have read it from. If it was changed since, nothing is done, and the answer "
+        "is 412 `changed_meanwhile`."
+    ),
+    "schema": {"type": "string"},
+}
+# Until the sandbox has cards and tickets of its own.
+NO_SANDBOX: Final = NotAllowedFromHere("The sandbox makes no cards or tickets. Use a live key.")
 
 LIMIT: Final = query(
     "limit", "How many items a page has at most.", {"type": "integer", "minimum": 1, "maximum": MOST, "default": MOST}

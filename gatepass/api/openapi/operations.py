@@ -5,13 +5,22 @@ from typing import Any, Final
 
 from fastapi.routing import APIRoute
 
-from gatepass.api.openapi import examples, responses, schemas, webhook_operations
-from gatepass.api.openapi.notes import BAD_CURSOR, BAD_LIMIT, CURSOR, LIMIT, Notes, body, path, query
+from gatepass.api.openapi import (
+    card_operations,
+    event_operations,
+    examples,
+    responses,
+    schemas,
+    ticket_operations,
+    webhook_operations,
+)
+from gatepass.api.openapi.notes import BAD_CURSOR, BAD_LIMIT, CURSOR, IDEMPOTENCY_KEY, LIMIT, Notes, body, path, query
 from gatepass.api.responses import NotFound, RequestTooLarge
-from gatepass.api.routes import routers, scans
+from gatepass.api.routes import routers
 from gatepass.base.errors import InvalidRequest
 from gatepass.domain import cards, sandbox, tickets
-from gatepass.domain.events import EventNotActive, EventNotFound
+from gatepass.domain.events import EventNotActive, EventNotFound, EventStatus
+from gatepass.domain.idempotency import IdempotencyKeyReused
 from gatepass.domain.keys import Scope
 
 Json = dict[str, Any]
@@ -57,6 +66,7 @@ def _successes(route: APIRoute, notes: Notes) -> Iterable[tuple[str, Json]]:
 
 
 EVENT_ID: Final = path("id", "The event's UUID.", str(sandbox.EVENT_ID))
+STATUS: Final = query("status", "Only events with this status.", {"type": "string", "enum": list(EventStatus)})
 TOKEN: Final = query(
     "token",
     "A card token, as scanned.",
@@ -67,15 +77,13 @@ TOKEN: Final = query(
         "live": {"summary": "A signed token", "value": examples.TOKEN},
     },
 )
-# It has no example: the page would fill it in, and the second call of a reader would be refused for a reused key.
-IDEMPOTENCY_KEY: Final[Json] = {
-    "name": "Idempotency-Key",
-    "in": "header",
+# The same header, in the words of a gate.
+SCAN_KEY: Final[Json] = {
+    **IDEMPOTENCY_KEY,
     "description": (
         "A value of your own that is new for each scan and the same for each retry of it, such as a UUID. "
         "A retry gets the first answer again, for at least 24 hours. Live and sandbox keys do not mix."
     ),
-    "schema": {"type": "string", "minLength": 1, "maxLength": scans.LONGEST_IDEMPOTENCY_KEY},
 }
 
 # By the name of the route's function. A route without notes stops the build.
@@ -85,13 +93,14 @@ NOTES: Final[dict[str, Notes]] = {
         summary="List events",
         description=(
             "The published events of the key's organization, by start, a page at a time. "
-            "Follow `next_cursor`, or the `Link` header, until `has_more` is false."
+            "Follow `next_cursor`, or the `Link` header, until `has_more` is false.\n\n"
+            "With the scope `events:write` also those of another `status`."
         ),
         scope=Scope.EVENTS_READ,
         success="A page of events.",
         shown=examples.EVENTS,
-        refusals=(BAD_LIMIT, BAD_CURSOR),
-        parameters=(LIMIT, CURSOR),
+        refusals=(BAD_LIMIT, BAD_CURSOR, InvalidRequest(f"status is one of {', '.join(EventStatus)}.", param="status")),
+        parameters=(LIMIT, CURSOR, STATUS),
         headers=(responses.LINK,),
     ),
     "event": Notes(
@@ -104,7 +113,9 @@ NOTES: Final[dict[str, Notes]] = {
         # An id with a slash in it is another path, which does not exist.
         refusals=(EventNotFound(), NotFound()),
         parameters=(EVENT_ID,),
+        headers=(responses.ETAG,),
     ),
+    **event_operations.NOTES,
     "verify_card": Notes(
         id="verify_card",
         summary="Verify a card",
@@ -148,7 +159,7 @@ NOTES: Final[dict[str, Notes]] = {
             InvalidRequest("occurred_at is more than 72 hours ago.", param="occurred_at"),
             cards.InvalidToken(),
             RequestTooLarge(),
-            tickets.IdempotencyKeyReused(),
+            IdempotencyKeyReused(),
             EventNotFound(),
             EventNotActive(),
             cards.Expired(),
@@ -159,10 +170,43 @@ NOTES: Final[dict[str, Notes]] = {
             tickets.TicketCancelled(),
             examples.ALREADY_ACTIVATED,
         ),
-        parameters=(IDEMPOTENCY_KEY,),
+        parameters=(SCAN_KEY,),
         body=body("ScanRequest", examples.SCANS),
         headers=(responses.REPLAYED,),
         replayable=True,
+    ),
+    **card_operations.NOTES,
+    **ticket_operations.NOTES,
+    "list_scans": Notes(
+        id="list_scans",
+        summary="List scans",
+        description=(
+            "Every scan of the key's organization and mode with its verdict, newest first, of an event, a ticket or a "
+            "card if you name one. A page may be short and not the last: go by `has_more`.\n\n"
+            "To follow them, pass the `cursor` of a scan as `after`: you get those after it, oldest first. Go on with "
+            "`next_cursor` as `after`. None that comes later is put before it, so a scan is listed some 12 seconds "
+            "after it was made. Scans are kept for 400 days.\n\n"
+            "Of a ticket that was moved to another card, refused scans are listed under the card that was shown."
+        ),
+        scope=Scope.TICKETS_READ,
+        success="A page of scans.",
+        shown=examples.RECORDED_SCANS,
+        refusals=(
+            BAD_LIMIT,
+            BAD_CURSOR,
+            InvalidRequest("after is not one that this list gave out.", param="after"),
+            InvalidRequest("event_id is not a UUID.", param="event_id"),
+            InvalidRequest("Send at most one of event_id, ticket_id and card_id.", param="ticket_id"),
+        ),
+        parameters=(
+            query("event_id", "Only scans for this event.", {"type": "string", "format": "uuid"}),
+            query("ticket_id", "Only scans of this ticket.", {"type": "string", "format": "uuid"}),
+            query("card_id", "Only scans of this card.", {"type": "string", "format": "uuid"}),
+            query("after", "The `cursor` of a scan: those that followed it, oldest first.", {"type": "string"}),
+            LIMIT,
+            CURSOR,
+        ),
+        headers=(responses.LINK,),
     ),
     **webhook_operations.NOTES,
 }

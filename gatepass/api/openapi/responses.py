@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from gatepass.api.once import KEPT_REFUSALS
 from gatepass.api.openapi import examples
 from gatepass.api.openapi.schemas import ref
 from gatepass.api.responses import SANDBOX_STATUS, STATUS, InternalError
@@ -33,6 +34,7 @@ MEANINGS: Final = {
     404: "Not found, or another organization's.",
     409: "The present state does not allow it.",
     410: "The token has expired.",
+    412: "It was changed since it was read.",
     413: "The body is too large.",
     422: "Understood, and refused.",
     429: "Too many calls; come back after `Retry-After`.",
@@ -52,6 +54,7 @@ REQUEST_ID: Final = "x-request-id"
 RATE: Final = ("RateLimit", "RateLimit-Policy")
 REPLAYED: Final = "Idempotent-Replayed"
 LINK: Final = "Link"
+ETAG: Final = "ETag"
 
 # A header is marked as required where it is listed and always sent.
 HEADERS: Final[dict[str, Json]] = {
@@ -90,6 +93,11 @@ HEADERS: Final[dict[str, Json]] = {
     REPLAYED: {
         "description": "Sent when this is the stored answer to an earlier call with the same `Idempotency-Key`.",
         "schema": {"type": "string", "const": "true"},
+    },
+    ETAG: {
+        "description": "Another one after every change: send it as `If-Match` to change the object as you read it.",
+        "schema": {"type": "string"},
+        "example": '"0d3b1d6cf0f65a4f8c7a4b6a3c1e2f90"',
     },
     LINK: {
         "description": "The next page, if there is one.",
@@ -159,7 +167,7 @@ def _also(status: int) -> Iterable[str]:
 
 
 def _replayed(found: list[Refusal]) -> Iterable[str]:
-    if any(refusal.code in REFUSALS for refusal in found):
+    if any(refusal.code in REFUSALS or STATUS[type(refusal)] in KEPT_REFUSALS for refusal in found):
         yield REPLAYED
 
 

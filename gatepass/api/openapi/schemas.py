@@ -8,7 +8,19 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from gatepass.api.openapi.text import WORDS
+from gatepass.api.routes.card_schemas import (
+    CardChange,
+    HolderChange,
+    HolderIn,
+    NewCardIn,
+    ReasonIn,
+    TokenRequest,
+    TokensRequest,
+)
+from gatepass.api.routes.event_changes import EventCancellation, EventChange, NewEvent
 from gatepass.api.routes.scans import ScanIn
+from gatepass.api.routes.ticket_categories import CategoryChange, NewCategory
+from gatepass.api.routes.ticket_schemas import NewTicketIn, NewTicketsIn, TransferIn
 from gatepass.api.routes.webhook_replays import ReplayRequest
 from gatepass.api.routes.webhook_schemas import NewWebhook, SecretRotation, WebhookChange
 from gatepass.domain.webhooks import SUBSCRIBABLE, MessageType
@@ -24,13 +36,30 @@ NAMES: Final = {
     "EventOut": "Event",
     "EventStatus": "EventStatus",
     "TicketCategoryOut": "TicketCategory",
+    "Data_TicketCategoryOut_": "TicketCategoryResponse",
     "VerificationOut": "CardVerification",
     "CardStatus": "CardStatus",
     "VerificationReason": "VerificationReason",
     "PublicKeysOut": "PublicKeySet",
     "PublicKeyOut": "PublicKey",
+    "Page_CardOut_": "CardList",
+    "Data_CardOut_": "CardResponse",
+    "CardOut": "Card",
+    "HolderOut": "Holder",
+    "Data_TokenOut_": "CardTokenResponse",
+    "TokenOut": "CardToken",
+    "TokenResultsOut": "CardTokenResults",
+    "TokenResultOut": "CardTokenResult",
+    "Page_TicketOut_": "TicketList",
+    "Data_TicketOut_": "TicketResponse",
+    "TicketOut": "Ticket",
+    "TicketState": "TicketState",
+    "TicketResultsOut": "TicketResults",
+    "TicketResultOut": "TicketResult",
     "Data_ScanOut_": "ScanResponse",
     "ScanOut": "ScanResult",
+    "Page_RecordedScanOut_": "ScanList",
+    "RecordedScanOut": "RecordedScan",
     "Page_WebhookOut_": "WebhookList",
     "Data_WebhookOut_": "WebhookResponse",
     "WebhookOut": "Webhook",
@@ -60,8 +89,26 @@ NAMES: Final = {
     "MessageOut": "Message",
 }
 
+# The result of an item has `data` or a refusal, so that neither is always there.
+REQUIRED: Final = {"CardTokenResult": ["status"], "TicketResult": ["status"]}
+
 # The request structs by their public names.
 REQUESTS: Final[dict[str, type[msgspec.Struct]]] = {
+    "EventRequest": NewEvent,
+    "EventChangeRequest": EventChange,
+    "EventCancellationRequest": EventCancellation,
+    "TicketCategoryRequest": NewCategory,
+    "TicketCategoryChangeRequest": CategoryChange,
+    "CardRequest": NewCardIn,
+    "CardChangeRequest": CardChange,
+    "ReasonRequest": ReasonIn,
+    "CardTokenRequest": TokenRequest,
+    "CardTokensRequest": TokensRequest,
+    "TicketRequest": NewTicketIn,
+    "TicketBatchRequest": NewTicketsIn,
+    "TransferRequest": TransferIn,
+    "HolderRequest": HolderIn,
+    "HolderChangeRequest": HolderChange,
     "ScanRequest": ScanIn,
     "WebhookRequest": NewWebhook,
     "WebhookChangeRequest": WebhookChange,
@@ -69,11 +116,19 @@ REQUESTS: Final[dict[str, type[msgspec.Struct]]] = {
     "ReplayRequest": ReplayRequest,
 }
 
+# Structs inside of request structs, by the names of their classes.
+PARTS: Final = {struct.__name__: name for name, struct in REQUESTS.items()}
+
 # Formats that the types of a struct cannot express.
 FORMATS: Final[dict[str, Json]] = {
     "event_id": {"format": "uuid"},
+    "category_id": {"format": "uuid"},
+    "card_id": {"format": "uuid"},
+    "expires_at": {"format": "date-time"},
     "delivery_id": {"format": "uuid"},
     "occurred_at": {"format": "date-time"},
+    "starts_at": {"format": "date-time"},
+    "ends_at": {"format": "date-time"},
     "since": {"format": "date-time"},
     "until": {"format": "date-time"},
     "url": {"format": "uri", "pattern": "^https://"},
@@ -94,9 +149,9 @@ def of_models(models: Iterable[type[BaseModel]]) -> dict[str, Json]:
     """The schemas of these models and of the models in them. A response always has all of its fields."""
     _, schema = models_json_schema([(model, "serialization") for model in models], ref_template=REF + "{model}")
     found = {NAMES[name]: _plain(definition) for name, definition in schema["$defs"].items()}
-    for definition in found.values():
+    for name, definition in found.items():
         if "properties" in definition:
-            definition["required"] = list(definition["properties"])
+            definition["required"] = REQUIRED.get(name) or list(definition["properties"])
     return {name: _described(name, found[name]) for name in NAMES.values()}
 
 
@@ -105,6 +160,14 @@ def of_requests() -> dict[str, Json]:
     described = {name: _of_request(name, struct) for name, struct in REQUESTS.items()}
     scan = described["ScanRequest"]
     scan["oneOf"] = [_only(scan, "By card number", "card_number"), _only(scan, "By token", "token")]
+    ticket, transfer = described["TicketRequest"], described["TransferRequest"]
+    ticket["oneOf"] = [
+        _only(ticket, "By card id", "card_id"),
+        _only(ticket, "By card number", "card_number"),
+        _only(ticket, "By person", "holder"),
+    ]
+    transfer["oneOf"] = [_only(transfer, "To a card", "card_id"), _only(transfer, "To a person", "holder")]
+    described["TicketBatchRequest"]["properties"]["tickets"]["items"] = ref("TicketRequest")
     return described
 
 
@@ -119,8 +182,11 @@ def _of_request(name: str, struct: type[msgspec.Struct]) -> Json:
 
 
 def _only(schema: Json, title: str, name: str) -> Json:
-    """One of the two ways to name the card. Null counts as absent, so a type is required too."""
-    return {"title": title, "required": [name], "properties": {name: {**schema["properties"][name], "type": "string"}}}
+    """One of the ways to name the card. Null counts as absent, so a type is required too."""
+    field = schema["properties"][name]
+    kind = next((choice for choice in field["anyOf"] if "$ref" in choice), {}) if "anyOf" in field else None
+    named = {**field, "type": "string"} if kind is None else kind
+    return {"title": title, "required": [name], "properties": {name: named}}
 
 
 def error() -> Json:
@@ -156,7 +222,8 @@ def _plain(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        return ref(NAMES[schema["$ref"].removeprefix(REF)])
+        name = schema["$ref"].removeprefix(REF)
+        return ref(NAMES.get(name) or PARTS[name])
     generated = {name for name in ("title", "default") if not isinstance(schema.get(name), dict)}
     plain: Json = {name: _plain(part) for name, part in schema.items() if name not in generated}
     return _type_first(_merged(plain) if "anyOf" in plain else plain)

@@ -2,8 +2,11 @@
 
 from typing import Final
 
+from gatepass.api.openapi.event_text import EVENT_WORDS
+
 # By the name of the schema, then of the field; the empty field is the schema itself.
 WORDS: Final[dict[str, dict[str, str]]] = {
+    **EVENT_WORDS,
     "EventList": {"": "A page of events."},
     "EventResponse": {"": "One event."},
     "Event": {
@@ -11,12 +14,16 @@ WORDS: Final[dict[str, dict[str, str]]] = {
         "starts_at": "RFC 3339, in UTC.",
         "ends_at": "RFC 3339, in UTC.",
         "cover_url": "Where its picture is.",
+        "time_zone": "The IANA name of the clock at the venue.",
+        "updated_at": "When the event itself was changed last. A sale does not change it.",
     },
     "EventStatus": {"": "Only a published event takes scans. `cancelled` and `ended` are final."},
     "TicketCategory": {
         "": "A kind of ticket for an event.",
         "quantity_total": "How many there are.",
         "quantity_sold": "How many are taken; never more than there are.",
+        "tier": "A short lower-case word for what the ticket allows, such as `standard` or `vip`.",
+        "updated_at": "When the category itself was changed last. A sale does not change it.",
     },
     "CardVerification": {
         "": "What a card token is worth. Of a token that the organization did not sign, nothing is said but that.",
@@ -32,6 +39,103 @@ WORDS: Final[dict[str, dict[str, str]]] = {
     "PublicKey": {
         "": "An Ed25519 public key. Tokens carry no key id: try each key.",
         "kid": "The key's UUID.",
+    },
+    "CardList": {"": "A page of cards."},
+    "CardResponse": {"": "One card."},
+    "Card": {
+        "": "A card that a participant carries.",
+        "number": "The number on the card.",
+        "holder": "Who holds it; null if nobody is named.",
+        "external_id": "Its id in your own system.",
+        "updated_at": "When the card or its holder changed last.",
+    },
+    "Holder": {
+        "": "The person who holds a card.",
+        "name": "The name; the address, if no name was given.",
+        "locale": "The person's language, as in BCP 47.",
+        "companion": "Whether this is the card of a companion of the person with this address.",
+    },
+    "CardTokenResponse": {"": "One token."},
+    "CardToken": {
+        "": "A signed token. It admits anybody who has it: show it, and store it nowhere.",
+        "token": "To be shown as a code.",
+        "expires_at": "Until when gates take it.",
+    },
+    "CardTokenResults": {"": "A result for each card.", "data": "In the order of the request."},
+    "CardTokenResult": {
+        "": "What became of one card of the request.",
+        "status": "As the status of a call for this card alone.",
+        "data": "The token.",
+        "error": "Why there is none, in a sentence.",
+        "code": "Why there is none, for programs.",
+        "param": "The field that is wrong.",
+    },
+    "TicketList": {"": "A page of tickets."},
+    "TicketResponse": {"": "One ticket."},
+    "Ticket": {
+        "": "The right of one card to enter one event, once.",
+        "tier": "A short lower-case word for what the ticket allows, such as `standard` or `vip`.",
+        "category_name": "The category's name.",
+        "external_id": "Its id in your own system.",
+        "gate": "Where it was used.",
+        "scanner_id": "The device that activated it.",
+        "updated_at": "When it was issued, used, moved or cancelled last.",
+    },
+    "TicketState": {"": "`activated`: used at a gate. `cancelled` is final."},
+    "TicketResults": {"": "A result for each item.", "data": "In the order of the request."},
+    "TicketResult": {
+        "": "What became of one item of a batch.",
+        "status": "As the status of a call for this item alone.",
+        "data": "The ticket.",
+        "error": "Why there is none, in a sentence.",
+        "code": "Why there is none, for programs.",
+        "param": "The field that is wrong.",
+    },
+    "CardRequest": {
+        "": "A new card. Unknown fields are ignored.",
+        "holder": "Who holds it: a name, an e-mail address, or both.",
+        "number": "The number of a card that is printed already. Without it one is made.",
+        "external_id": "Its id in your own system: 1 to 128 printable characters.",
+    },
+    "CardChangeRequest": {
+        "": "What is to change; what is left out stays as it is. Unknown fields are ignored.",
+        "holder": "Fields of the holder; null erases all that is known of the person.",
+    },
+    "HolderRequest": {
+        "": "A person, by a name, an e-mail address, or both.",
+        "name": "Without it the address is shown.",
+        "email": "It finds the person's card; its case and spelling do not matter.",
+        "locale": "The person's language, as in BCP 47.",
+    },
+    "HolderChangeRequest": {
+        "": "What is to change of the holder; what is left out stays as it is, null takes it away.",
+        "name": "Without it the address is shown.",
+        "email": "It must not be another person's.",
+        "locale": "The person's language, as in BCP 47.",
+    },
+    "ReasonRequest": {"": "Why it is done.", "reason": "It is kept in the history."},
+    "CardTokenRequest": {
+        "": "How long the token is valid.",
+        "expires_at": "RFC 3339 with an offset, at most 400 days ahead. Without it: 24 hours from now.",
+    },
+    "CardTokensRequest": {
+        "": "The cards, and how long their tokens are valid.",
+        "cards": "The UUIDs of the cards.",
+        "expires_at": "RFC 3339 with an offset, at most 400 days ahead. Without it: 24 hours from now.",
+    },
+    "TicketRequest": {
+        "": "A new ticket, on exactly one of `card_id`, `card_number` and `holder`. Unknown fields are ignored.",
+        "category_id": "A ticket category of the event.",
+        "card_id": "The card's UUID.",
+        "card_number": "The card's number. Case, spaces and dashes are forgiven.",
+        "holder": "A person, whose card is found by the address, or made.",
+        "external_id": "The ticket's id in your own system, unique for the event: 1 to 128 printable characters.",
+    },
+    "TicketBatchRequest": {"": "Up to 1,000 new tickets.", "tickets": "Each as the body of a single call."},
+    "TransferRequest": {
+        "": "Where the ticket goes, by exactly one of `card_id` and `holder`.",
+        "card_id": "The card's UUID.",
+        "holder": "A person, whose card is found by the address, or made.",
     },
     "ScanResponse": {"": "The activated ticket."},
     "ScanResult": {

@@ -7,9 +7,15 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from gatepass.api.routes import (
+    card_registry,
+    card_tokens,
     cards,
+    event_changes,
     events,
+    scan_list,
     scans,
+    ticket_categories,
+    tickets,
     webhook_deliveries,
     webhook_endpoints,
     webhook_messages,
@@ -18,8 +24,14 @@ from gatepass.api.routes import (
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     events.router,
+    event_changes.router,
+    ticket_categories.router,
     cards.router,
+    card_registry.router,
+    card_tokens.router,
+    tickets.router,
     scans.router,
+    scan_list.router,
     webhook_endpoints.router,
     webhook_deliveries.router,
     webhook_replays.router,

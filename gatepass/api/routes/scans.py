@@ -11,7 +11,7 @@ from starlette.responses import Response
 from gatepass.api.auth import authorize_cached
 from gatepass.api.fast_path import as_route
 from gatepass.api.request import ApiCall, RawRequest, decoded, moment
-from gatepass.api.responses import Reply, refusal_reply
+from gatepass.api.responses import REPLAYED, Reply, refusal_reply
 from gatepass.api.schemas import Data, Wire
 from gatepass.api.state import ApiState
 from gatepass.base.errors import InvalidRequest
@@ -23,7 +23,6 @@ from gatepass.domain.tickets import Scan, ScanOutcome
 
 router = APIRouter(tags=["Scans"])
 
-LONGEST_IDEMPOTENCY_KEY: Final = 255
 AHEAD: Final = timedelta(minutes=2)
 BACK: Final = timedelta(hours=72)
 
@@ -53,20 +52,13 @@ async def answer_scan(state: ApiState, call: ApiCall, request: RawRequest) -> Re
     """Check the key, the body and the card, then get the verdict: in this order each may refuse."""
     caller = await authorize_cached(state, call, request.header(b"authorization"), Scope.TICKETS_ACTIVATE)
     body = parsed(await request.body())
-    wanted = await _presented(state, call, caller, body, _idempotency_key(request))
+    wanted = await _presented(state, call, caller, body, request.idempotency_key())
     verdict = await state.scans(wanted)
     if verdict is None:  # a cached key is no longer valid: the API key, or the one that signed the token
         call.unconfirmed = True
         raise InvalidKey if wanted.signing_key is None else InvalidToken
     call.logged = True
     return _reply(call, caller.mode, verdict)
-
-
-def _idempotency_key(request: RawRequest) -> str | None:
-    key = request.header(b"idempotency-key")
-    if key is not None and not 1 <= len(key) <= LONGEST_IDEMPOTENCY_KEY:
-        raise InvalidRequest("Idempotency-Key has 1 to 255 characters.", param="Idempotency-Key")
-    return key
 
 
 def parsed(raw: bytes) -> ScanIn:
@@ -127,7 +119,7 @@ def _occurred_at(text: str, now: datetime) -> datetime:
 
 
 def _reply(call: ApiCall, mode: Mode, verdict: ScanOutcome) -> Reply:
-    headers = {"Idempotent-Replayed": "true"} if verdict.replayed else {}
+    headers = dict(REPLAYED) if verdict.replayed else {}
     refusal = verdict.refusal()
     if refusal is None:
         data = {

@@ -18,6 +18,7 @@ from gatepass.cli.demo.events import Category
 from gatepass.cli.demo.organization import BY, DemoOrganization, ShownCard, UnusedCard
 from gatepass.domain import cards, demo, tickets
 from gatepass.domain.keys import IssuedKey
+from gatepass.domain.tickets import TicketRequest
 
 TICKETS: Final = 300
 # Other cards than those of `--tickets` have tickets too, fewer than this.
@@ -115,7 +116,8 @@ async def _create_second_organization(tx: Tx, settings: Settings) -> SecondOrgan
         tx, second.id, events.OF_SECOND_ORGANIZATION, SPARE_CAPACITY, by=BY, at=second.at
     )
     card = await cards.issue(tx, second.id, by=BY, at=second.at)
-    await tickets.issue(tx, second.id, event_id, next(iter(categories)), card.id, by=BY, at=second.at)
+    request = TicketRequest(event_id, next(iter(categories)), card_id=card.id)
+    await tickets.issue(tx, second.id, request, by=BY, at=second.at)
     return SecondOrganization(key, event_id, second.shown(card))
 
 

@@ -16,7 +16,7 @@ from gatepass.domain import cards, keys, organizations, tickets
 from gatepass.domain.cards import Card, CardStatus
 from gatepass.domain.keys import IssuedKey, Mode, Scope
 from gatepass.domain.organizations import Organization
-from gatepass.domain.tickets import Scan
+from gatepass.domain.tickets import Scan, TicketRequest
 from gatepass.domain.tickets.bulk_load import LoadedTicket
 
 BY: Final = "demo"
@@ -129,7 +129,8 @@ async def issue_cards(
         for name, holder in HOLDERS.items():
             made[name] = await cards.issue(tx, owner.id, by=BY, at=owner.at, holder_name=holder)
             if name != "no_ticket":
-                await tickets.issue(tx, owner.id, event_id, category_id, made[name].id, by=BY, at=owner.at)
+                request = TicketRequest(event_id, category_id, card_id=made[name].id)
+                await tickets.issue(tx, owner.id, request, by=BY, at=owner.at)
         for status in (CardStatus.SUSPENDED, CardStatus.REVOKED):
             await cards.change_status(tx, owner.id, made[status].id, status, by=BY, at=owner.at, reason=REASON)
     async with db.autocommit() as tx:

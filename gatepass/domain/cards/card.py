@@ -14,6 +14,7 @@ from uuid import UUID
 from gatepass.base.errors import Refusal
 
 TYPED: Final = re.compile(r"([A-Z]{2,6})(\d{12})", re.ASCII)
+STORED: Final = re.compile(r"[A-Z]{2,6} \d{4} \d{4} \d{4}", re.ASCII)
 SEPARATORS: Final = str.maketrans("", "", " \t-\u00a0\u2010\u2011\u2012\u2013")
 SERIALS: Final = 10**11
 
@@ -40,6 +41,24 @@ class CardRevoked(Refusal):
     """This card has been revoked."""
 
     code = "card_revoked"
+
+
+class CardNumberTaken(Refusal):
+    """There is a card with this number already."""
+
+    code = "card_number_taken"
+
+
+class HolderHasCard(Refusal):
+    """This e-mail address has another card."""
+
+    code = "holder_has_card"
+
+
+class ExternalIdTaken(Refusal):
+    """This external_id was used with other content."""
+
+    code = "external_id_taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +96,7 @@ def _check_digit(digits: str) -> str:
     return str(-total % 10)
 
 
-def has_good_check_digit(number: str) -> bool:
-    digits = number.partition(" ")[2].replace(" ", "")
-    return len(digits) == 12 and _check_digit(digits[:-1]) == digits[-1]
+def is_number(text: str) -> bool:
+    """Whether this is a card number in the form that is stored, with a good check digit."""
+    digits = text.partition(" ")[2].replace(" ", "")
+    return STORED.fullmatch(text) is not None and _check_digit(digits[:-1]) == digits[-1]

@@ -1,5 +1,7 @@
-"""Holders: the people who hold cards. Their data stands in `card_holder` and nowhere else."""
+"""Holders: the people who hold cards. Their data stands in `card_holder` and `holder_email`, and nowhere else."""
 
+import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -9,6 +11,9 @@ from gatepass.domain.cards.card import CardStatus, normalize_number
 
 # A person with more cards than this, who booked for a group, is erased in several steps.
 MOST_FOUND: Final = 100
+LONGEST_NAME: Final = 200
+LONGEST_EMAIL: Final = 320
+EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,22 +25,70 @@ class Holder:
     email: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class HolderDetails:
+    """A person as a caller describes them. A holder must have a name; without one the e-mail address is used."""
+
+    name: str | None = None
+    email: str | None = None
+    locale: str | None = None
+
+    @property
+    def shown_name(self) -> str:
+        return self.name or (self.email or "")[:LONGEST_NAME]
+
+    @property
+    def address(self) -> str | None:
+        """The e-mail address in the form in which addresses are compared."""
+        return normalize_email(self.email) if self.email else None
+
+
+def normalize_email(email: str) -> str:
+    """The one form of an address: of two spellings both find the same person. PostgreSQL never makes it.
+
+    Case folding can undo NFKC, so that NFKC comes last too.
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", email).casefold()).strip()
+
+
+def is_email(text: str) -> bool:
+    """Loose on purpose: only a mail that is sent shows whether an address works."""
+    return (
+        EMAIL.fullmatch(text) is not None
+        and len(text) <= LONGEST_EMAIL
+        and 3 <= len(normalize_email(text)) <= LONGEST_EMAIL
+        and text.isprintable()
+    )
+
+
 async def find_holders(tx: Tx, organization_id: UUID, query: str) -> list[Holder]:
     """The holder of the card with this number, or of every card with this e-mail address; at most MOST_FOUND."""
     query = query.strip()
     if "@" in query:
-        return await tx.all(Holder, BY_EMAIL, organization_id, query, MOST_FOUND)
+        return await tx.all(Holder, BY_EMAIL, organization_id, query, normalize_email(query), MOST_FOUND)
     return await tx.all(Holder, BY_NUMBER, organization_id, normalize_number(query))
 
 
+# Holders that version 0.2 stored have no row in `holder_email`.
 BY_EMAIL: Final = """
     SELECT h.card_id, c.number AS card_number, c.status AS card_status, h.name, h.email
-      FROM card_holder h
-      JOIN card c ON c.organization_id = h.organization_id AND c.id = h.card_id
-     WHERE h.organization_id = $1
-       AND lower(h.email) = lower($2)
+      FROM ((SELECT x.card_id
+               FROM card_holder x
+              WHERE x.organization_id = $1
+                AND lower(x.email) = lower($2)
+              ORDER BY x.card_id
+              LIMIT $4)
+             UNION
+            (SELECT x.card_id
+               FROM holder_email x
+              WHERE x.organization_id = $1
+                AND x.email = $3
+              ORDER BY x.card_id
+              LIMIT $4)) found
+      JOIN card_holder h ON h.organization_id = $1 AND h.card_id = found.card_id
+      JOIN card c ON c.organization_id = $1 AND c.id = found.card_id
      ORDER BY h.card_id
-     LIMIT $3
+     LIMIT $4
 """
 
 BY_NUMBER: Final = """

@@ -1,6 +1,8 @@
 """Issuing cards. Serials are random, so that a card number does not disclose how many cards there are."""
 
 import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -8,7 +10,19 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
 from gatepass.domain import audit_log
-from gatepass.domain.cards.card import SERIALS, Card, CardStatus, format_number
+from gatepass.domain.cards.card import SERIALS, Card, CardNumberTaken, CardStatus, format_number
+from gatepass.domain.cards.holders import HolderDetails
+from gatepass.domain.cards.people import cards_of_people, list_addresses, list_current, take_turns
+
+
+@dataclass(frozen=True, slots=True)
+class NewCard:
+    """A card to be made: for nobody, for the person of an address, or for a companion of theirs."""
+
+    id: UUID = field(default_factory=new_id)
+    holder: HolderDetails | None = None
+    companion: bool = False
+    number: str | None = None
 
 
 async def issue(
@@ -20,22 +34,66 @@ async def issue(
     holder_name: str | None = None,
     holder_email: str | None = None,
 ) -> Card:
-    """Create a card; its holder stands in a table of its own."""
+    """Make a card. For an address that has a card already it is a companion's."""
+    holder = HolderDetails(holder_name, holder_email) if holder_name or holder_email else None
+    companion = False
+    if holder is not None and holder.address:
+        await take_turns(tx, organization_id, [holder.address])
+        person = (await cards_of_people(tx, organization_id, [holder.address])).get(holder.address)
+        companion = person is not None and person.status is not CardStatus.REVOKED
+    new = NewCard(holder=holder, companion=companion)
+    numbers = await issue_all(tx, organization_id, [new], by=by, at=at)
+    return Card(new.id, numbers[new.id], CardStatus.ACTIVE, at)
+
+
+async def issue_all(
+    tx: Tx, organization_id: UUID, wanted: Sequence[NewCard], *, by: str | None, at: datetime
+) -> Mapping[UUID, str]:
+    """Make these cards with their holders; the numbers by id. Without `by` the audit log says nothing of each.
+
+    The caller has decided who is a companion, while no other transaction could name the same people.
+    """
+    if not wanted:
+        return {}
+    numbers = await _make(tx, organization_id, wanted, at)
+    held = [(new.id, new.holder, new.companion) for new in wanted if new.holder is not None]
+    if held:
+        people = [holder for _, holder, _ in held]
+        await tx.run(
+            HOLD, organization_id, [id for id, _, _ in held], [holder.shown_name for holder in people],
+            [holder.email for holder in people], [holder.locale for holder in people],
+        )  # fmt: skip
+        current = {holder.address: id for id, holder, companion in held if holder.address and not companion}
+        companions = {id: holder.address for id, holder, companion in held if holder.address and companion}
+        if current:
+            await list_current(tx, organization_id, current)
+        if companions:
+            await list_addresses(tx, organization_id, companions, companions=True)
+    if by is not None:
+        await audit_log.record_all(
+            tx, organization_id, "card", list(numbers), "issued", by=by, at=at, becomes=CardStatus.ACTIVE
+        )
+    return numbers
+
+
+async def _make(tx: Tx, organization_id: UUID, wanted: Sequence[NewCard], at: datetime) -> dict[UUID, str]:
+    """A random serial is taken with a chance of 1 in 10^11 for each card that exists; then another one is drawn."""
     prefix = await tx.value(PREFIX, organization_id)
-    card_id = new_id()
-    # A random serial is taken with a chance of 1 in 10^11 for each card that exists; then another one is drawn.
-    number = format_number(prefix, secrets.randbelow(SERIALS))
-    while not await tx.run(ISSUE, organization_id, card_id, number, at):
-        number = format_number(prefix, secrets.randbelow(SERIALS))
-    if holder_name is not None:
-        await tx.run(HOLD, organization_id, card_id, holder_name, holder_email)
-    await audit_log.record(tx, organization_id, "card", card_id, "issued", by=by, at=at, becomes=CardStatus.ACTIVE)
-    return Card(card_id, number, CardStatus.ACTIVE, at)
+    missing, numbers = list(wanted), dict[UUID, str]()
+    while missing:
+        drawn = {new.id: new.number or format_number(prefix, secrets.randbelow(SERIALS)) for new in missing}
+        rows = await tx.rows(ISSUE, organization_id, list(drawn), list(drawn.values()), at)
+        numbers |= {row["id"]: drawn[row["id"]] for row in rows}
+        missing = [new for new in missing if new.id not in numbers]
+        if any(new.number for new in missing):
+            raise CardNumberTaken(param="number")
+    return numbers
 
 
 async def erase_holder(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: datetime) -> None:
     """Delete the person's data. The card, its tickets and their history stay as they are."""
     if await tx.run(ERASE, organization_id, card_id):
+        await tx.run(TOUCH, organization_id, card_id, at)
         await audit_log.record(tx, organization_id, "card", card_id, "holder erased", by=by, at=at)
 
 
@@ -47,17 +105,28 @@ PREFIX: Final = """
 
 ISSUE: Final = """
     INSERT INTO card (organization_id, id, number, issued_at)
-    VALUES ($1, $2, $3, $4)
+    SELECT $1, u.id, u.number, $4
+      FROM unnest($2::uuid[], $3::text[]) u (id, number)
     ON CONFLICT (organization_id, number) DO NOTHING
+    RETURNING id
 """
 
 HOLD: Final = """
-    INSERT INTO card_holder (organization_id, card_id, name, email)
-    VALUES ($1, $2, $3, $4)
+    INSERT INTO card_holder (organization_id, card_id, name, email, locale)
+    SELECT $1, u.card_id, u.name, u.email, u.locale
+      FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) u (card_id, name, email, locale)
 """
 
+# Its address goes with it.
 ERASE: Final = """
     DELETE FROM card_holder
      WHERE organization_id = $1
        AND card_id = $2
+"""
+
+TOUCH: Final = """
+    UPDATE card
+       SET changed_at = $3
+     WHERE organization_id = $1
+       AND id = $2
 """

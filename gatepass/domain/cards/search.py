@@ -1,14 +1,18 @@
-"""Finding cards: by number, by the beginning of a holder's name or address, or page by page."""
+"""Finding cards: by number, external id or address, by the beginning of a holder's name, or page by page."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.ids import digest_of
 from gatepass.domain.cards.card import CardNotFound, CardStatus, normalize_number
+from gatepass.domain.cards.holders import normalize_email
 
 LAST_ID: Final = UUID(int=2**128 - 1)
+FIRST_ID: Final = UUID(int=0)
 # Appended to a prefix, it sorts after every text with that prefix, byte by byte.
 HIGHEST: Final = "\U0010ffff"
 
@@ -21,8 +25,17 @@ class HeldCard:
     number: str
     status: CardStatus
     issued_at: datetime
+    updated_at: datetime
+    external_id: str | None
     name: str | None
     email: str | None
+    locale: str | None
+    companion: bool
+
+    @property
+    def version(self) -> str:
+        """Another one after every change, whichever version of the service made it."""
+        return digest_of(*astuple(self)).hex
 
 
 async def find(tx: Tx, organization_id: UUID, card_id: UUID) -> HeldCard:
@@ -32,12 +45,25 @@ async def find(tx: Tx, organization_id: UUID, card_id: UUID) -> HeldCard:
     return found
 
 
+async def find_all(tx: Tx, organization_id: UUID, card_ids: Sequence[UUID]) -> dict[UUID, HeldCard]:
+    return {found.id: found for found in await tx.all(HeldCard, FIND_ALL, organization_id, list(card_ids))}
+
+
 async def find_by_number(tx: Tx, organization_id: UUID, typed: str) -> HeldCard | None:
     """The card with this number in any spelling; the letters before the digits may be left out."""
     bare = "".join(sign for sign in typed if sign.isdigit())
     if typed and len(bare) == 12 and not any(sign.isalpha() for sign in typed):
         typed = (await tx.value(PREFIX, organization_id)) + bare
     return await tx.one(HeldCard, BY_NUMBER, organization_id, normalize_number(typed))
+
+
+async def find_by_email(tx: Tx, organization_id: UUID, email: str, *, after: UUID | None, limit: int) -> list[HeldCard]:
+    """Cards of the person with this address, in any spelling, and of their companions, oldest first."""
+    return await tx.all(HeldCard, OF_PERSON, organization_id, email, normalize_email(email), after or FIRST_ID, limit)
+
+
+async def find_by_external_id(tx: Tx, organization_id: UUID, external_id: str) -> HeldCard | None:
+    return await tx.one(HeldCard, BY_EXTERNAL_ID, organization_id, external_id)
 
 
 async def find_by_holder(tx: Tx, organization_id: UUID, prefix: str, *, limit: int) -> list[HeldCard]:
@@ -56,13 +82,25 @@ async def newest(
     return await tx.all(HeldCard, PAGE_OUT_OF_USE, organization_id, place, limit, status)
 
 
-FIND: Final = """
-    SELECT c.id, c.number, c.status, c.issued_at, h.name, h.email
-      FROM card c
-      LEFT JOIN card_holder h ON h.organization_id = c.organization_id AND h.card_id = c.id
-     WHERE c.organization_id = $1
-       AND c.id = $2
+COLUMNS: Final = """
+           c.id, c.number, c.status, c.issued_at, greatest(c.issued_at, c.changed_at) AS updated_at, x.external_id,
+           h.name, h.email, h.locale, coalesce(e.companion, false) AS companion
 """
+# What is known of a card besides its own row.
+KNOWN: Final = """
+      LEFT JOIN holder_email e ON e.organization_id = c.organization_id AND e.card_id = c.id
+      LEFT JOIN card_external_id x ON x.organization_id = c.organization_id AND x.card_id = c.id
+"""
+FROM_CARD: Final = (
+    " FROM card c LEFT JOIN card_holder h ON h.organization_id = c.organization_id AND h.card_id = c.id" + KNOWN
+)
+FROM_HOLDER: Final = (
+    " FROM card_holder h JOIN card c ON c.organization_id = h.organization_id AND c.id = h.card_id" + KNOWN
+)
+
+FIND: Final = "SELECT " + COLUMNS + FROM_CARD + " WHERE c.organization_id = $1 AND c.id = $2"
+
+FIND_ALL: Final = "SELECT " + COLUMNS + FROM_CARD + " WHERE c.organization_id = $1 AND c.id = ANY ($2)"
 
 PREFIX: Final = """
     SELECT card_prefix
@@ -70,55 +108,67 @@ PREFIX: Final = """
      WHERE id = $1
 """
 
-BY_NUMBER: Final = """
-    SELECT c.id, c.number, c.status, c.issued_at, h.name, h.email
-      FROM card c
-      LEFT JOIN card_holder h ON h.organization_id = c.organization_id AND h.card_id = c.id
+BY_NUMBER: Final = "SELECT " + COLUMNS + FROM_CARD + " WHERE c.organization_id = $1 AND c.number = $2"
+
+BY_EXTERNAL_ID: Final = "SELECT " + COLUMNS + FROM_CARD + """
      WHERE c.organization_id = $1
-       AND c.number = $2
-"""
+       AND c.id = (SELECT k.card_id
+                     FROM card_external_id k
+                    WHERE k.organization_id = $1
+                      AND k.external_id = $2)
+"""  # fmt: skip
+
+# Holders that version 0.2 stored have no row in `holder_email`.
+OF_PERSON: Final = "SELECT " + COLUMNS + FROM_CARD + """
+     WHERE c.organization_id = $1
+       AND c.id IN ((SELECT k.card_id
+                       FROM holder_email k
+                      WHERE k.organization_id = $1
+                        AND k.email = $3
+                        AND k.card_id > $4
+                      ORDER BY k.card_id
+                      LIMIT $5)
+                     UNION
+                    (SELECT k.card_id
+                       FROM card_holder k
+                      WHERE k.organization_id = $1
+                        AND lower(k.email) = lower($2)
+                        AND k.card_id > $4
+                      ORDER BY k.card_id
+                      LIMIT $5))
+     ORDER BY c.id
+     LIMIT $5
+"""  # fmt: skip
 
 # LIKE with a parameter would not use the index; these two comparisons do, in any plan.
-BY_NAME: Final = """
-    SELECT c.id, c.number, c.status, c.issued_at, h.name, h.email
-      FROM card_holder h
-      JOIN card c ON c.organization_id = h.organization_id AND c.id = h.card_id
+BY_NAME: Final = "SELECT " + COLUMNS + FROM_HOLDER + """
      WHERE h.organization_id = $1
        AND lower(h.name) ~>=~ lower($2)
        AND lower(h.name) ~<~ lower($3)
      ORDER BY lower(h.name) USING ~<~, h.card_id
      LIMIT $4
-"""
+"""  # fmt: skip
 
-BY_EMAIL: Final = """
-    SELECT c.id, c.number, c.status, c.issued_at, h.name, h.email
-      FROM card_holder h
-      JOIN card c ON c.organization_id = h.organization_id AND c.id = h.card_id
+BY_EMAIL: Final = "SELECT " + COLUMNS + FROM_HOLDER + """
      WHERE h.organization_id = $1
        AND lower(h.email) ~>=~ lower($2)
        AND lower(h.email) ~<~ lower($3)
      ORDER BY lower(h.email) USING ~<~, h.card_id
      LIMIT $4
-"""
+"""  # fmt: skip
 
-PAGE: Final = """
-    SELECT c.id, c.number, c.status, c.issued_at, h.name, h.email
-      FROM card c
-      LEFT JOIN card_holder h ON h.organization_id = c.organization_id AND h.card_id = c.id
+PAGE: Final = "SELECT " + COLUMNS + FROM_CARD + """
      WHERE c.organization_id = $1
        AND c.id < $2
      ORDER BY c.id DESC
      LIMIT $3
-"""
+"""  # fmt: skip
 
-PAGE_OUT_OF_USE: Final = """
-    SELECT c.id, c.number, c.status, c.issued_at, h.name, h.email
-      FROM card c
-      LEFT JOIN card_holder h ON h.organization_id = c.organization_id AND h.card_id = c.id
+PAGE_OUT_OF_USE: Final = "SELECT " + COLUMNS + FROM_CARD + """
      WHERE c.organization_id = $1
        AND c.status <> 'active'
        AND c.status = $4
        AND c.id < $2
      ORDER BY c.id DESC
      LIMIT $3
-"""
+"""  # fmt: skip

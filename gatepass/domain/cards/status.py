@@ -29,7 +29,7 @@ async def change_status(
     status, number = found[0]
     if to not in STATUS_TRANSITIONS[CardStatus(status)]:
         raise NotAllowedFromHere(f"A card that is {status} cannot become {to}.")
-    await tx.run(CHANGE_STATUS, organization_id, card_id, to)
+    await tx.run(CHANGE_STATUS, organization_id, card_id, to, at)
     await audit_log.record(
         tx, organization_id, "card", card_id, to, by=by, at=at, was=status, becomes=to, reason=reason
     )
@@ -55,7 +55,7 @@ LOCK: Final = """
 
 CHANGE_STATUS: Final = """
     UPDATE card
-       SET status = $3
+       SET status = $3, changed_at = $4
      WHERE organization_id = $1
        AND id = $2
 """

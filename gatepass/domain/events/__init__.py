@@ -2,16 +2,19 @@
 
 from gatepass.domain.events.admin_list import EventFilter, EventOrder, EventPage, EventPeriod, list_events
 from gatepass.domain.events.cancellation import Consequences, cancel, consequences
-from gatepass.domain.events.catalogue import CatalogueEntry, find, published
+from gatepass.domain.events.catalogue import CatalogueEntry, find, published, with_status
 from gatepass.domain.events.categories import (
     CategoryDetails,
     CategoryNotFound,
     add_category,
     category_problems,
     edit_category,
+    find_category,
+    lock_category,
     remove_category,
 )
 from gatepass.domain.events.covers import Cover, find_cover, store_cover
+from gatepass.domain.events.deletion import delete
 from gatepass.domain.events.details import Details, cover_address, problems
 from gatepass.domain.events.duplication import duplicate, shifted_event
 from gatepass.domain.events.editing import change_status, create, edit, end_past_events, lock
@@ -47,14 +50,17 @@ __all__ = [
     "consequences",
     "cover_address",
     "create",
+    "delete",
     "duplicate",
     "edit",
     "edit_category",
     "end_past_events",
     "find",
+    "find_category",
     "find_cover",
     "list_events",
     "lock",
+    "lock_category",
     "problems",
     "publish",
     "published",
@@ -63,4 +69,5 @@ __all__ = [
     "store_cover",
     "to_major",
     "to_minor",
+    "with_status",
 ]

@@ -84,7 +84,8 @@ def _place(event: Event) -> Place:
 
 EARLIEST: Final = """
     SELECT *
-      FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+      FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+                   updated_at
               FROM event
              WHERE organization_id = $1
                AND (starts_at, id) > ($2, $3)
@@ -100,7 +101,8 @@ EARLIEST: Final = """
 
 LATEST: Final = """
     SELECT *
-      FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+      FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+                   updated_at
               FROM event
              WHERE organization_id = $1
                AND (starts_at, id) < ($2, $3)
@@ -117,7 +119,8 @@ LATEST: Final = """
 # It merges two ordered reads, one range of the index for each status.
 UPCOMING: Final = """
     SELECT *
-      FROM ((SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+      FROM ((SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+                    updated_at
                FROM event
               WHERE organization_id = $1
                 AND status = 'draft'
@@ -125,7 +128,8 @@ UPCOMING: Final = """
               ORDER BY starts_at, id
               LIMIT $4)
             UNION ALL
-            (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+            (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+                    updated_at
                FROM event
               WHERE organization_id = $1
                 AND status = 'published'
@@ -143,7 +147,8 @@ UPCOMING: Final = """
 
 STATUS_EARLIEST: Final = """
     SELECT *
-      FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+      FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+                   updated_at
               FROM event
              WHERE organization_id = $1
                AND status = $10
@@ -160,7 +165,8 @@ STATUS_EARLIEST: Final = """
 
 STATUS_LATEST: Final = """
     SELECT *
-      FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+      FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+                   updated_at
               FROM event
              WHERE organization_id = $1
                AND status = $10

@@ -6,8 +6,8 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.base.paging import Place
-from gatepass.domain.events.event import Event, EventNotFound, TicketCategory
+from gatepass.base.paging import START, Place
+from gatepass.domain.events.event import Event, EventNotFound, EventStatus, TicketCategory
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,17 @@ class CatalogueEntry:
 
     event: Event
     categories: list[TicketCategory]
+
+
+async def with_status(
+    tx: Tx, organization_id: UUID, status: EventStatus, *, after: Place | None, limit: int
+) -> list[CatalogueEntry]:
+    """Events with this status by start, at most `limit`."""
+    if status is EventStatus.PUBLISHED:
+        return await published(tx, organization_id, after=after, limit=limit)
+    place = after or START
+    found = await tx.all(Event, WITH_STATUS, organization_id, status, place.at, place.id, limit)
+    return await with_categories(tx, organization_id, found)
 
 
 async def published(tx: Tx, organization_id: UUID, *, after: Place | None, limit: int) -> list[CatalogueEntry]:
@@ -40,7 +51,8 @@ async def with_categories(tx: Tx, organization_id: UUID, events: Sequence[Event]
 
 
 FIRST_PAGE: Final = """
-    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+           updated_at
       FROM event
      WHERE organization_id = $1
        AND status = 'published'
@@ -49,7 +61,8 @@ FIRST_PAGE: Final = """
 """
 
 NEXT_PAGE: Final = """
-    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+           updated_at
       FROM event
      WHERE organization_id = $1
        AND status = 'published'
@@ -58,15 +71,27 @@ NEXT_PAGE: Final = """
      LIMIT $4
 """
 
+WITH_STATUS: Final = """
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+           updated_at
+      FROM event
+     WHERE organization_id = $1
+       AND status = $2
+       AND (starts_at, id) > ($3, $4)
+     ORDER BY starts_at, id
+     LIMIT $5
+"""
+
 FIND: Final = """
-    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+           updated_at
       FROM event
      WHERE organization_id = $1
        AND id = $2
 """
 
 CATEGORIES: Final = """
-    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold
+    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at
       FROM ticket_category
      WHERE organization_id = $1
        AND event_id = ANY ($2)

@@ -111,6 +111,22 @@ async def edit_category(
     )  # fmt: skip
 
 
+async def lock_category(tx: Tx, organization_id: UUID, category_id: UUID) -> TicketCategory:
+    """The category and its event, locked against changes until this transaction ends."""
+    event_id = await tx.value(EVENT_OF, organization_id, category_id)
+    if event_id is None:
+        raise CategoryNotFound
+    await lock(tx, organization_id, event_id)
+    return await _lock(tx, organization_id, event_id, category_id)
+
+
+async def find_category(tx: Tx, organization_id: UUID, category_id: UUID) -> TicketCategory:
+    found = await tx.one(TicketCategory, FIND, organization_id, category_id)
+    if found is None:
+        raise CategoryNotFound
+    return found
+
+
 async def remove_category(
     tx: Tx, organization_id: UUID, event_id: UUID, category_id: UUID, *, by: str, at: datetime
 ) -> None:
@@ -164,13 +180,28 @@ ADD: Final = """
 """
 
 LOCK: Final = """
-    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold
+    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at
       FROM ticket_category
      WHERE organization_id = $1
        AND event_id = $2
        AND id = $3
        AND removed_at IS NULL
        FOR NO KEY UPDATE
+"""
+
+EVENT_OF: Final = """
+    SELECT event_id
+      FROM ticket_category
+     WHERE organization_id = $1
+       AND id = $2
+"""
+
+FIND: Final = """
+    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at
+      FROM ticket_category
+     WHERE organization_id = $1
+       AND id = $2
+       AND removed_at IS NULL
 """
 
 EDIT: Final = """

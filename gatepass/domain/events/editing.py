@@ -130,7 +130,8 @@ EDIT: Final = """
 """
 
 LOCK: Final = """
-    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone
+    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
+           updated_at
       FROM event
      WHERE organization_id = $1
        AND id = $2

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.clock import EPOCH
 from gatepass.base.errors import Refusal
 
 # Events run late; a gate must not find one ended because of that.
@@ -50,6 +51,7 @@ class TicketCategory:
     currency: str
     quantity_total: int
     quantity_sold: int
+    updated_at: datetime = EPOCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +67,4 @@ class Event:
     cover_url: str | None
     status: EventStatus
     time_zone: str = "UTC"
+    updated_at: datetime = EPOCH

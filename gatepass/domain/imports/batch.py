@@ -1,19 +1,33 @@
-"""A batch of rows of an import, parsed and looked up: for each row the ticket that it asks for, or its fault."""
+"""A batch of rows of an import, parsed: for each row the ticket that it asks for, or its fault."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
-from uuid import UUID
 
 from gatepass.base.database import Row, Tx
-from gatepass.domain.cards import CardStatus
-from gatepass.domain.events import TicketCategory
-from gatepass.domain.imports.job import Fault, Import
+from gatepass.base.errors import NotAllowedFromHere, Refusal
+from gatepass.domain.cards import CardNotFound, CardRevoked, CardSuspended, ExternalIdTaken
+from gatepass.domain.events import CategoryNotFound, EventNotFound, TicketCategory
+from gatepass.domain.imports.job import Fault, Import, Made, made_id
 from gatepass.domain.imports.row_parser import ParsedRow, RowParser
+from gatepass.domain.tickets import CardHasTicket, GuestHasTicket, SoldOut, TicketRequest
 
 # Found during the upload; naming the columns differently does not fix them.
 OF_THE_FILE: Final = frozenset({Fault.TOO_MANY_CELLS, Fault.UNREADABLE})
+
+FAULTS: Final[dict[type[Refusal], Fault]] = {
+    EventNotFound: Fault.EVENT_CLOSED,
+    NotAllowedFromHere: Fault.EVENT_CLOSED,
+    CategoryNotFound: Fault.UNKNOWN_CATEGORY,
+    CardNotFound: Fault.UNKNOWN_CARD,
+    CardSuspended: Fault.CARD_SUSPENDED,
+    CardRevoked: Fault.CARD_REVOKED,
+    CardHasTicket: Fault.CARD_HAS_TICKET,
+    GuestHasTicket: Fault.GUEST_HAS_TICKET,
+    ExternalIdTaken: Fault.REFERENCE_TAKEN,
+    SoldOut: Fault.SOLD_OUT,
+}
 
 
 @dataclass
@@ -24,12 +38,26 @@ class Batch:
     parsed_rows: dict[int, ParsedRow] = field(default_factory=dict[int, ParsedRow])
     faults: dict[int, Fault] = field(default_factory=dict[int, Fault])
     were: dict[int, str | None] = field(default_factory=dict[int, str | None])
-    cards: dict[str, UUID] = field(default_factory=dict[str, UUID])
 
     def refuse(self, lines: Iterable[int], fault: Fault) -> None:
         for line in list(lines):
             self.faults[line] = fault
             del self.parsed_rows[line]
+
+    def requests(self, job: Import) -> dict[int, TicketRequest]:
+        """The tickets that the rows without a fault ask for, by line."""
+        return {
+            line: TicketRequest(
+                job.event_id,
+                parsed.category_id,
+                card_number=parsed.card_number,
+                holder=parsed.holder,
+                external_id=parsed.reference,
+                ticket_id=made_id(job.id, Made.TICKET, line),
+                new_card_id=made_id(job.id, Made.CARD, line),
+            )
+            for line, parsed in self.parsed_rows.items()
+        }
 
 
 async def next_batch(tx: Tx, job: Import, categories: list[TicketCategory], size: int, *, again: bool) -> Batch:
@@ -38,8 +66,8 @@ async def next_batch(tx: Tx, job: Import, categories: list[TicketCategory], size
     batch = Batch(rows[-1]["line"] if rows else None)
     # In a thread: webhooks are sent from this event loop.
     await asyncio.to_thread(_parse, rows, RowParser(job, categories), batch, again=again)
-    await _look_up_cards(tx, job, batch)
-    await _look_up_references(tx, job, batch)
+    _refuse_repeated(batch, "card_number", Fault.DUPLICATE_CARD)
+    _refuse_repeated(batch, "reference", Fault.DUPLICATE_REFERENCE)
     return batch
 
 
@@ -57,39 +85,13 @@ def _parse(rows: Sequence[Row], parser: RowParser, batch: Batch, *, again: bool)
             batch.faults[line] = parsed
 
 
-async def _look_up_cards(tx: Tx, job: Import, batch: Batch) -> None:
-    """A card must exist, not be revoked, hold no ticket for the event, and occur once in the batch."""
-    of_number = _first_of(batch, "card_number", Fault.DUPLICATE_CARD)
-    if not of_number:
-        return
-    found = {row["number"]: row for row in await tx.rows(CARDS, job.organization_id, job.event_id, list(of_number))}
-    for number, line in of_number.items():
-        card = found.get(number)
-        if card is None:
-            batch.refuse([line], Fault.UNKNOWN_CARD)
-        elif card["status"] == CardStatus.REVOKED:
-            batch.refuse([line], Fault.CARD_REVOKED)
-        elif card["has_ticket"]:
-            batch.refuse([line], Fault.CARD_HAS_TICKET)
-        else:
-            batch.cards[number] = card["id"]
-
-
-async def _look_up_references(tx: Tx, job: Import, batch: Batch) -> None:
-    of_reference = _first_of(batch, "reference", Fault.DUPLICATE_REFERENCE)
-    if of_reference:
-        taken = await tx.rows(TAKEN_REFERENCES, job.organization_id, job.event_id, list(of_reference))
-        batch.refuse([of_reference[row["reference"]] for row in taken], Fault.REFERENCE_TAKEN)
-
-
-def _first_of(batch: Batch, name: str, fault: Fault) -> dict[str, int]:
-    """The first line of each value; later lines with the same value are refused."""
+def _refuse_repeated(batch: Batch, name: str, fault: Fault) -> None:
+    """Refuse lines whose value stands in an earlier one."""
     first: dict[str, int] = {}
     for line, parsed in list(batch.parsed_rows.items()):
         value = getattr(parsed, name)
         if value is not None and first.setdefault(value, line) != line:
             batch.refuse([line], fault)
-    return first
 
 
 async def record_faults(tx: Tx, job: Import, batch: Batch) -> None:
@@ -107,28 +109,6 @@ NEXT_ROWS: Final = """
        AND r.line > $3
      ORDER BY r.line
      LIMIT $4
-"""
-
-CARDS: Final = """
-    SELECT c.id, c.number, c.status,
-           EXISTS (SELECT FROM ticket t
-                    WHERE t.organization_id = $1
-                      AND t.event_id = $2
-                      AND t.card_id = c.id
-                      AND t.cancelled_at IS NULL) AS has_ticket
-      FROM card c
-     WHERE c.organization_id = $1
-       AND c.number = ANY ($3)
-"""
-
-TAKEN_REFERENCES: Final = """
-    SELECT r.reference
-      FROM ticket_reference r
-      JOIN ticket t ON t.organization_id = $1 AND t.id = r.ticket_id
-     WHERE r.organization_id = $1
-       AND r.reference = ANY ($3)
-       AND r.event_id = $2
-       AND t.cancelled_at IS NULL
 """
 
 RECORD_FAULTS: Final = """

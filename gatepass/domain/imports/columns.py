@@ -46,14 +46,18 @@ async def name_columns(
     columns: Sequence[str],
     category_id: UUID | None,
     *,
+    companions: bool = False,
     by: str,
     at: datetime,
 ) -> None:
-    """Set what each column holds, and begin the dry run. It may be set again after the dry run."""
+    """Set what each column holds, and begin the dry run. It may be set again after the dry run.
+
+    With `companions` a guest who has a ticket already gets another one, on a card for a companion.
+    """
     _require_valid(job, columns, category_id)
     if category_id is not None and not await tx.value(HAS_CATEGORY, organization_id, job.event_id, category_id):
         raise InvalidRequest("The event has no such category.", param="category_id")
-    if not await tx.run(NAME, organization_id, job.id, list(columns), category_id, at):
+    if not await tx.run(NAME, organization_id, job.id, list(columns), category_id, at, companions):
         raise NotAllowedFromHere("The columns of this import can no longer be changed.")
     named = ", ".join(f"{name} = {field}" for name, field in zip(job.header, columns, strict=True) if field)
     await audit_log.record(tx, organization_id, "import", job.id, "columns named", by=by, at=at, becomes=named[:2000])
@@ -97,8 +101,8 @@ HAS_CATEGORY: Final = """
 
 NAME: Final = """
     UPDATE import
-       SET state = 'checking', columns = $3, category_id = $4, round = round + 1, reached = 0, faulty = 0,
-           wanted = '{}', advanced_at = $5
+       SET state = 'checking', columns = $3, category_id = $4, companions = $6, round = round + 1, reached = 0,
+           faulty = 0, wanted = '{}', advanced_at = $5
      WHERE organization_id = $1
        AND id = $2
        AND state IN ('mapping', 'checked')

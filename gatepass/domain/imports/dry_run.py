@@ -4,10 +4,13 @@ import json
 from collections import Counter
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.errors import Refusal
+from gatepass.domain import tickets
 from gatepass.domain.events import TicketCategory
-from gatepass.domain.imports.batch import Batch, next_batch, record_faults
+from gatepass.domain.imports.batch import FAULTS, Batch, next_batch, record_faults
 from gatepass.domain.imports.job import Fault, Field, Import
 
 # A step of a few hundred milliseconds.
@@ -22,7 +25,12 @@ async def check_some(tx: Tx, job: Import, categories: list[TicketCategory], *, a
         return
     await _refuse_repeated(tx, job, batch, Field.CARD_NUMBER, Fault.DUPLICATE_CARD)
     await _refuse_repeated(tx, job, batch, Field.REFERENCE, Fault.DUPLICATE_REFERENCE)
-    wanted = await _count_places(tx, job, batch, categories)
+    if not job.companions:
+        await _refuse_known_guests(tx, job, batch)
+    wanted = await _judge(tx, job, batch)
+    if not job.companions:
+        addresses = [parsed.address for parsed in batch.parsed_rows.values() if parsed.address]
+        await tx.rows(REMEMBER_KEYS, job.organization_id, job.id, job.round, Field.EMAIL, addresses)
     await record_faults(tx, job, batch)
     await tx.run(ADVANCE, job.organization_id, job.id, batch.reached, len(batch.faults), json.dumps(wanted), at)
 
@@ -37,15 +45,28 @@ async def _refuse_repeated(tx: Tx, job: Import, batch: Batch, kind: Field, fault
         batch.refuse([lines[value] for value in lines.keys() - {row["value"] for row in new}], fault)
 
 
-async def _count_places(tx: Tx, job: Import, batch: Batch, categories: list[TicketCategory]) -> dict[str, int]:
-    """Count the places that the rows so far need. A row for which no place is left is refused."""
+async def _refuse_known_guests(tx: Tx, job: Import, batch: Batch) -> None:
+    """Refuse guests for whom a row of an earlier batch makes a ticket."""
+    guests = {line: parsed.address for line, parsed in batch.parsed_rows.items() if parsed.address}
+    rows = await tx.rows(KNOWN_KEYS, job.organization_id, job.id, job.round, Field.EMAIL, list(guests.values()))
+    known = {row["value"] for row in rows}
+    batch.refuse([line for line, address in guests.items() if address in known], Fault.GUEST_HAS_TICKET)
+
+
+async def _judge(tx: Tx, job: Import, batch: Batch) -> dict[str, int]:
+    """Refuse what could not be issued; the places that the rows so far need, by category."""
     wanted = Counter[str](json.loads(await tx.value(WANTED, job.organization_id, job.id)))
-    left = {category.id: category.quantity_total - category.quantity_sold for category in categories}
-    for line, parsed in list(batch.parsed_rows.items()):
-        if wanted[str(parsed.category_id)] >= left[parsed.category_id]:
-            batch.refuse([line], Fault.SOLD_OUT)
-        else:
-            wanted[str(parsed.category_id)] += 1
+    taken = Counter({UUID(category): places for category, places in wanted.items()})
+    requests = batch.requests(job)
+    judged = await tickets.check_all(
+        tx, job.organization_id, list(requests.values()), taken=taken, companions=job.companions
+    )
+    for line, found in zip(requests, judged, strict=True):
+        if isinstance(found, Refusal):
+            batch.refuse([line], FAULTS[type(found)])
+        elif found is not None:
+            batch.refuse([line], Fault.REFERENCE_TAKEN)
+    wanted.update(str(parsed.category_id) for parsed in batch.parsed_rows.values())
     return dict(wanted)
 
 
@@ -55,6 +76,16 @@ REMEMBER_KEYS: Final = """
       FROM unnest($5::text[]) u (value)
     ON CONFLICT DO NOTHING
     RETURNING value
+"""
+
+KNOWN_KEYS: Final = """
+    SELECT value
+      FROM import_key
+     WHERE organization_id = $1
+       AND import_id = $2
+       AND round = $3
+       AND kind = $4
+       AND value = ANY ($5)
 """
 
 WANTED: Final = """

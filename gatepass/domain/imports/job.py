@@ -42,7 +42,7 @@ class ImportState(StrEnum):
 
 
 class Field(StrEnum):
-    """The data that a column may hold."""
+    """The data that a column may hold. The reference is the external id of a ticket."""
 
     CARD_NUMBER = "card_number"
     NAME = "name"
@@ -65,8 +65,10 @@ class Fault(StrEnum):
     SOLD_OUT = "sold_out"
     BAD_CARD_NUMBER = "bad_card_number"
     UNKNOWN_CARD = "unknown_card"
+    CARD_SUSPENDED = "card_suspended"
     CARD_REVOKED = "card_revoked"
     CARD_HAS_TICKET = "card_has_ticket"
+    GUEST_HAS_TICKET = "guest_has_ticket"
     REFERENCE_TAKEN = "reference_taken"
     DUPLICATE_CARD = "duplicate_card"
     DUPLICATE_REFERENCE = "duplicate_reference"
@@ -82,18 +84,20 @@ SENTENCES: Final[dict[Fault, str]] = {
     Fault.UNREADABLE: "The row has characters that cannot be stored (NUL).",
     Fault.NAME_TOO_LONG: "The name is longer than 200 characters.",
     Fault.EMAIL_INVALID: "The e-mail address is not one, or longer than 320 characters.",
-    Fault.REFERENCE_TOO_LONG: "The reference is longer than 100 characters.",
+    Fault.REFERENCE_TOO_LONG: "The external id is longer than 128 characters, or cannot be printed.",
     Fault.NO_CATEGORY: "The row names no category.",
     Fault.UNKNOWN_CATEGORY: "The event has no category or tier of this name.",
     Fault.AMBIGUOUS_CATEGORY: "Several categories have this name or tier.",
     Fault.SOLD_OUT: "The category is sold out.",
     Fault.BAD_CARD_NUMBER: "This is not a card number; a digit may be mistyped.",
     Fault.UNKNOWN_CARD: "There is no card with this number.",
+    Fault.CARD_SUSPENDED: "This card is suspended.",
     Fault.CARD_REVOKED: "This card is revoked.",
     Fault.CARD_HAS_TICKET: "This card already holds a ticket for the event.",
-    Fault.REFERENCE_TAKEN: "A ticket of this event already has this reference.",
+    Fault.GUEST_HAS_TICKET: "This guest already has a ticket for the event, or stands in an earlier row too.",
+    Fault.REFERENCE_TAKEN: "A ticket of this event already has this external id.",
     Fault.DUPLICATE_CARD: "The card number stands in an earlier row too.",
-    Fault.DUPLICATE_REFERENCE: "The reference stands in an earlier row too.",
+    Fault.DUPLICATE_REFERENCE: "The external id stands in an earlier row too.",
     Fault.EVENT_CLOSED: "The event was cancelled or has ended.",
 }
 
@@ -121,6 +125,7 @@ class Import:
     header: list[str]
     columns: list[str] | None
     category_id: UUID | None
+    companions: bool
     round: int
     row_count: int
     last_line: int
@@ -148,9 +153,9 @@ class Import:
 
 # Of `import`, in the order of the fields above.
 COLUMNS: Final = """
-           organization_id, id, event_id, file_name, state, problem, header, columns, category_id, round, row_count,
-           last_line, reached, faulty, tickets_made, cards_made, tickets_removed, tickets_kept, created_at, created_by,
-           ended_at
+           organization_id, id, event_id, file_name, state, problem, header, columns, category_id, companions, round,
+           row_count, last_line, reached, faulty, tickets_made, cards_made, tickets_removed, tickets_kept, created_at,
+           created_by, ended_at
 """
 
 

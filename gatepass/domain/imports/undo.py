@@ -28,6 +28,7 @@ async def begin_undoing(tx: Tx, organization_id: UUID, import_id: UUID, *, by: s
 
 async def undo_some(tx: Tx, job: Import, *, at: datetime) -> None:
     """Delete the next tickets and the cards that were made for them, or end the import if none is left."""
+    await tx.run(HOLD_EVENT, job.organization_id, job.event_id)
     after, last = made_id(job.id, Made.TICKET, job.reached), made_id(job.id, Made.TICKET, LAST_LINE)
     held = await tx.rows(HOLD, job.organization_id, after, last, BATCH)
     if not held:
@@ -48,6 +49,15 @@ BEGIN: Final = """
      WHERE organization_id = $1
        AND id = $2
        AND state = 'done'
+"""
+
+# Who issues tickets locks the event first, then cards and categories; so does this.
+HOLD_EVENT: Final = """
+    SELECT true
+      FROM event
+     WHERE organization_id = $1
+       AND id = $2
+       FOR NO KEY UPDATE
 """
 
 # This waits for a gate that is activating a ticket, and then reads it as activated.

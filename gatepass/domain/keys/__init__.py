@@ -31,10 +31,11 @@ from gatepass.domain.keys.scopes import (
     PRESETS,
     PURPOSES,
     SCOPE_ENDPOINTS,
+    SCOPE_PERMISSIONS,
     ApiEndpoint,
     Preset,
     endpoints_for,
-    needs_owner,
+    withheld,
 )
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "PURPOSES",
     "RATES",
     "SCOPE_ENDPOINTS",
+    "SCOPE_PERMISSIONS",
     "Address",
     "ApiEndpoint",
     "Caller",
@@ -80,10 +82,10 @@ __all__ = [
     "mark_used",
     "mode_of",
     "names_of",
-    "needs_owner",
     "rates_of",
     "rename",
     "require_address",
     "revoke",
     "rotate",
+    "withheld",
 ]

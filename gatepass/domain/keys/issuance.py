@@ -13,7 +13,7 @@ from gatepass.base.ids import new_id
 from gatepass.domain import audit_log, security_log
 from gatepass.domain.keys.authentication import Address
 from gatepass.domain.keys.key import Mode, Scope, digest, make_key
-from gatepass.domain.keys.scopes import needs_owner
+from gatepass.domain.keys.scopes import withheld
 from gatepass.domain.organizations import require_not_suspended
 from gatepass.domain.staff import MAY, NotPermitted, Permission, Role, role_now
 
@@ -37,7 +37,7 @@ async def issue(
     organization_id: UUID,
     name: str,
     mode: Mode,
-    scopes: Iterable[Scope],
+    scopes: Iterable[str],
     *,
     cell: str,
     by: str,
@@ -54,8 +54,10 @@ async def issue(
     role = await role_now(tx, organization_id, Role.OWNER, by=by)
     if Permission.KEYS_WRITE not in MAY[role]:
         raise NotPermitted(f"Your role, {role.spoken}, may not {Permission.KEYS_WRITE}.")
-    if needs_owner(mode, granted) and role is not Role.OWNER:
+    if Scope.ADMIN in (kept_back := withheld(mode, granted, role)):
         raise NotPermitted(OWNER_NEEDED, param="scopes")
+    for scope, why in kept_back.items():
+        raise NotPermitted(f"{why} So you cannot give {scope} to a live key.", param="scopes")
     await tx.run(
         ISSUE,
         organization_id,

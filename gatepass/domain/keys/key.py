@@ -32,8 +32,13 @@ class Mode(StrEnum):
 
 class Scope(StrEnum):
     EVENTS_READ = "events:read"
+    EVENTS_WRITE = "events:write"
     CARDS_VERIFY = "cards:verify"
+    CARDS_READ = "cards:read"
+    CARDS_WRITE = "cards:write"
     TICKETS_ACTIVATE = "tickets:activate"
+    TICKETS_READ = "tickets:read"
+    TICKETS_WRITE = "tickets:write"
     WEBHOOKS_READ = "webhooks:read"
     ADMIN = "admin"
 

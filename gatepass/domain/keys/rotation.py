@@ -10,7 +10,7 @@ from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import security_log
 from gatepass.domain.keys.issuance import IssuedKey, issue
-from gatepass.domain.keys.key import Mode, Scope
+from gatepass.domain.keys.key import Mode
 from gatepass.domain.keys.listing import lock_key
 from gatepass.domain.organizations import require_not_suspended
 
@@ -54,7 +54,7 @@ async def rotate(
         organization_id,
         old.name,
         mode,
-        [Scope(scope) for scope in old.scopes],
+        old.scopes,
         cell=cell,
         by=by,
         at=at,

@@ -1,10 +1,14 @@
-"""The API endpoints that each scope allows. A test compares them with the public routes."""
+"""The API endpoints that each scope allows, and the people who may give a scope to a key.
+
+A test compares the endpoints with the public routes.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from gatepass.domain.keys.key import Mode, Scope
+from gatepass.domain.staff import MAY, Permission, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +34,47 @@ SCOPE_ENDPOINTS: Final[Mapping[Scope, tuple[ApiEndpoint, ...]]] = {
         ApiEndpoint("GET", "/events", "List events"),
         ApiEndpoint("GET", "/events/{id}", "Retrieve an event"),
     ),
+    Scope.EVENTS_WRITE: (
+        ApiEndpoint("POST", "/events", "Create an event"),
+        ApiEndpoint("PATCH", "/events/{id}", "Update an event"),
+        ApiEndpoint("DELETE", "/events/{id}", "Delete an event"),
+        ApiEndpoint("POST", "/events/{id}/publish", "Publish an event"),
+        ApiEndpoint("POST", "/events/{id}/cancel", "Cancel an event"),
+        ApiEndpoint("POST", "/events/{id}/end", "End an event"),
+        ApiEndpoint("POST", "/events/{id}/ticket-categories", "Create a ticket category"),
+        ApiEndpoint("PATCH", "/ticket-categories/{id}", "Update a ticket category"),
+        ApiEndpoint("DELETE", "/ticket-categories/{id}", "Delete a ticket category"),
+    ),
     Scope.CARDS_VERIFY: (
         ApiEndpoint("GET", "/card/verify", "Verify a card"),
         ApiEndpoint("GET", "/card/keys", "List card keys"),
     ),
+    Scope.CARDS_READ: (
+        ApiEndpoint("GET", "/cards", "List cards"),
+        ApiEndpoint("GET", "/cards/{id}", "Retrieve a card"),
+    ),
+    Scope.CARDS_WRITE: (
+        ApiEndpoint("POST", "/cards", "Create a card"),
+        ApiEndpoint("PATCH", "/cards/{id}", "Update a card"),
+        ApiEndpoint("POST", "/cards/{id}/suspend", "Suspend a card"),
+        ApiEndpoint("POST", "/cards/{id}/resume", "Resume a card"),
+        ApiEndpoint("POST", "/cards/{id}/revoke", "Revoke a card"),
+        ApiEndpoint("POST", "/cards/{id}/replace", "Replace a card"),
+        ApiEndpoint("POST", "/cards/{id}/token", "Create a card token"),
+        ApiEndpoint("POST", "/card-tokens", "Create card tokens"),
+    ),
     Scope.TICKETS_ACTIVATE: (ApiEndpoint("POST", "/scan", "Scan a card"),),
+    Scope.TICKETS_READ: (
+        ApiEndpoint("GET", "/tickets", "List tickets"),
+        ApiEndpoint("GET", "/tickets/{id}", "Retrieve a ticket"),
+        ApiEndpoint("GET", "/scans", "List scans"),
+    ),
+    Scope.TICKETS_WRITE: (
+        ApiEndpoint("POST", "/tickets", "Issue a ticket"),
+        ApiEndpoint("POST", "/tickets/batch", "Issue many tickets"),
+        ApiEndpoint("POST", "/tickets/{id}/cancel", "Cancel a ticket"),
+        ApiEndpoint("POST", "/tickets/{id}/transfer", "Transfer a ticket"),
+    ),
     Scope.WEBHOOKS_READ: (
         ApiEndpoint("GET", "/webhooks", "List webhooks"),
         ApiEndpoint("GET", "/webhooks/{id}", "Retrieve a webhook"),
@@ -55,10 +95,30 @@ SCOPE_ENDPOINTS: Final[Mapping[Scope, tuple[ApiEndpoint, ...]]] = {
 
 PURPOSES: Final[Mapping[Scope, str]] = {
     Scope.EVENTS_READ: "Read the catalogue of events.",
+    Scope.EVENTS_WRITE: "Make, change, publish and cancel events, and see drafts.",
     Scope.CARDS_VERIFY: "Check cards, online and offline. No ticket is used up.",
+    Scope.CARDS_READ: "Read cards and their holders: names and addresses.",
+    Scope.CARDS_WRITE: "Issue, change and replace cards, and sign their tokens. The answers name the holders.",
     Scope.TICKETS_ACTIVATE: "Let people in: each scan uses up a ticket.",
+    Scope.TICKETS_READ: "Read tickets and scans.",
+    Scope.TICKETS_WRITE: "Issue, transfer and cancel tickets.",
     Scope.WEBHOOKS_READ: "Read webhook endpoints, their deliveries and the feed of messages.",
     Scope.ADMIN: "Change webhook endpoints. It also opens everything that the other scopes open.",
+}
+
+# The permissions that a person needs in the studio to give a scope to a live key, which does nothing that its maker may
+# not do. For a gate it is enough to make keys. `admin` implies every scope, and changes where messages go.
+SCOPE_PERMISSIONS: Final[Mapping[Scope, frozenset[Permission]]] = {
+    Scope.EVENTS_READ: frozenset({Permission.EVENTS_READ}),
+    Scope.EVENTS_WRITE: frozenset({Permission.EVENTS_READ, Permission.EVENTS_WRITE}),
+    Scope.CARDS_VERIFY: frozenset({Permission.TICKETS_READ}),
+    Scope.CARDS_READ: frozenset({Permission.TICKETS_READ, Permission.HOLDERS_READ}),
+    Scope.CARDS_WRITE: frozenset({Permission.TICKETS_READ, Permission.TICKETS_WRITE, Permission.HOLDERS_READ}),
+    Scope.TICKETS_ACTIVATE: frozenset(),
+    Scope.TICKETS_READ: frozenset({Permission.TICKETS_READ}),
+    Scope.TICKETS_WRITE: frozenset({Permission.TICKETS_READ, Permission.TICKETS_WRITE, Permission.TICKETS_IMPORT}),
+    Scope.WEBHOOKS_READ: frozenset({Permission.WEBHOOKS_READ}),
+    Scope.ADMIN: frozenset(Permission),
 }
 
 # The least that each job needs. None has `admin`: it must be chosen by hand.
@@ -67,6 +127,13 @@ PRESETS: Final[Mapping[str, Preset]] = {
         "Gate",
         "A scanner at the door.",
         frozenset({Scope.EVENTS_READ, Scope.CARDS_VERIFY, Scope.TICKETS_ACTIVATE}),
+    ),
+    "shop": Preset(
+        "Ticket shop",
+        "A shop or membership system that issues cards and tickets.",
+        frozenset(
+            {Scope.EVENTS_READ, Scope.CARDS_READ, Scope.CARDS_WRITE, Scope.TICKETS_READ, Scope.TICKETS_WRITE},
+        ),
     ),
     "reporting": Preset(
         "Reporting",
@@ -81,9 +148,22 @@ PRESETS: Final[Mapping[str, Preset]] = {
 }
 
 
-def needs_owner(mode: Mode, scopes: Iterable[str]) -> bool:
-    """Whether only an owner may make such a key: it changes where the messages of real guests go."""
-    return mode is Mode.LIVE and Scope.ADMIN in set(scopes)
+def withheld(mode: Mode, scopes: Iterable[str], role: Role) -> dict[str, str]:
+    """The scopes among these that this role may not give to a key, and why. In the sandbox there are none.
+
+    A scope that is not known here was made by a later version. Only an owner rolls a key with it.
+    """
+    if mode is not Mode.LIVE:
+        return {}
+    return {scope: why for scope in sorted(set(scopes)) if (why := _reason(scope, role)) is not None}
+
+
+def _reason(scope: str, role: Role) -> str | None:
+    if scope not in set(Scope) or scope == Scope.ADMIN:
+        return None if role is Role.OWNER else "Only an owner makes a live key with it."
+    lacking = SCOPE_PERMISSIONS[Scope(scope)] - MAY[role]
+    first = next((permission for permission in Permission if permission in lacking), None)
+    return None if first is None else f"Your role, {role.spoken}, may not {first}."
 
 
 def endpoints_for(scopes: Iterable[str]) -> list[ApiEndpoint]:

@@ -77,6 +77,20 @@ ERASE: Final[dict[str, LiteralString]] = {
                        WHERE t.organization_id = $1 AND t.id = b.id)
         SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
     """,
+    "card_external_id": """
+        WITH batch AS (SELECT card_id FROM card_external_id
+                        WHERE organization_id = $1 AND card_id >= $2 ORDER BY card_id LIMIT $3),
+             gone AS (DELETE FROM card_external_id t USING batch b
+                       WHERE t.organization_id = $1 AND t.card_id = b.card_id)
+        SELECT card_id AS reached, count(*) OVER () AS count FROM batch ORDER BY card_id DESC LIMIT 1
+    """,
+    "holder_email": """
+        WITH batch AS (SELECT card_id FROM holder_email
+                        WHERE organization_id = $1 AND card_id >= $2 ORDER BY card_id LIMIT $3),
+             gone AS (DELETE FROM holder_email t USING batch b
+                       WHERE t.organization_id = $1 AND t.card_id = b.card_id)
+        SELECT card_id AS reached, count(*) OVER () AS count FROM batch ORDER BY card_id DESC LIMIT 1
+    """,
     "card_holder": """
         WITH batch AS (SELECT card_id FROM card_holder
                         WHERE organization_id = $1 AND card_id >= $2 ORDER BY card_id LIMIT $3),

@@ -114,8 +114,22 @@ FILES: Final[dict[str, LiteralString]] = {
     """,
     "card_holders": """
         SELECT row_to_json(x)
-          FROM (SELECT card_id, name, email
+          FROM (SELECT card_id, name, email, locale
                   FROM card_holder
+                 WHERE organization_id = $1
+                 ORDER BY card_id) x
+    """,
+    "card_external_ids": """
+        SELECT row_to_json(x)
+          FROM (SELECT card_id, external_id
+                  FROM card_external_id
+                 WHERE organization_id = $1
+                 ORDER BY card_id) x
+    """,
+    "holder_emails": """
+        SELECT row_to_json(x)
+          FROM (SELECT card_id, email, current, companion
+                  FROM holder_email
                  WHERE organization_id = $1
                  ORDER BY card_id) x
     """,

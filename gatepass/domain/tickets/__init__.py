@@ -4,18 +4,29 @@ from gatepass.domain.tickets.activation import ACTIVATED, Scan, ScanOutcome, act
 from gatepass.domain.tickets.bulk_load import load
 from gatepass.domain.tickets.cancellation import cancel, cancel_some_of_cancelled_events, undo_activation
 from gatepass.domain.tickets.card_history import CardHistoryEntry, HistoryKind, history
-from gatepass.domain.tickets.issuance import IssuedTicket, issue, issue_with_card
-from gatepass.domain.tickets.listing import ListedTicket, export_some, find, find_by_reference, of_card, of_event
+from gatepass.domain.tickets.issuance import IssuedTicket, check_all, issue, issue_all
+from gatepass.domain.tickets.listing import (
+    ListedTicket,
+    TicketFilter,
+    export_some,
+    find,
+    find_all,
+    list_tickets,
+    of_card,
+)
 from gatepass.domain.tickets.replacement import REPLACED, REPLACES, replace
+from gatepass.domain.tickets.request import TicketRequest
+from gatepass.domain.tickets.situation import KnownTicket
 from gatepass.domain.tickets.ticket import (
     AlreadyActivated,
     CardHasTicket,
-    IdempotencyKeyReused,
+    GuestHasTicket,
     SoldOut,
     TicketCancelled,
     TicketNotFound,
     TicketState,
 )
+from gatepass.domain.tickets.transfer import transfer
 
 __all__ = [
     "ACTIVATED",
@@ -24,28 +35,33 @@ __all__ = [
     "AlreadyActivated",
     "CardHasTicket",
     "CardHistoryEntry",
+    "GuestHasTicket",
     "HistoryKind",
-    "IdempotencyKeyReused",
     "IssuedTicket",
+    "KnownTicket",
     "ListedTicket",
     "Scan",
     "ScanOutcome",
     "SoldOut",
     "TicketCancelled",
+    "TicketFilter",
     "TicketNotFound",
+    "TicketRequest",
     "TicketState",
     "activate",
     "cancel",
     "cancel_some_of_cancelled_events",
+    "check_all",
     "export_some",
     "find",
-    "find_by_reference",
+    "find_all",
     "history",
     "issue",
-    "issue_with_card",
+    "issue_all",
+    "list_tickets",
     "load",
     "of_card",
-    "of_event",
     "replace",
+    "transfer",
     "undo_activation",
 ]

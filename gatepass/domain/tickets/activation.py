@@ -5,7 +5,6 @@ and one round trip: idempotency keys, event, card, ticket, the conditional UPDAT
 the scan and of the request log, the webhook messages.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -17,17 +16,12 @@ import msgspec
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
-from gatepass.base.ids import id_of
 from gatepass.domain.cards import CardNotFound, CardRevoked, CardSuspended, Expired
 from gatepass.domain.events import EventNotActive, EventNotFound
+from gatepass.domain.idempotency import IdempotencyKeyReused, digest, key_digest
 from gatepass.domain.keys import Address, Mode
 from gatepass.domain.sandbox import SandboxVerdict
-from gatepass.domain.tickets.ticket import (
-    AlreadyActivated,
-    IdempotencyKeyReused,
-    TicketCancelled,
-    TicketNotFound,
-)
+from gatepass.domain.tickets.ticket import AlreadyActivated, TicketCancelled, TicketNotFound
 
 ACTIVATED: Final = "activated"
 
@@ -77,12 +71,12 @@ class Scan(msgspec.Struct, frozen=True):
 
     def idempotency_digest(self) -> UUID | None:
         """The idempotency key within its organization. Live and sandbox keys are apart."""
-        return None if self.idempotency_key is None else _digest(self.mode, self.idempotency_key)
+        return None if self.idempotency_key is None else key_digest(self.mode, self.idempotency_key)
 
     def fingerprint(self) -> UUID:
         """A digest of what the request asks for. A retry may be spelled differently, but not ask for something else."""
         occurred_at = rfc3339(self.occurred_at) if self.occurred_at else None
-        return _digest(str(self.event_id), self.shown, self.gate, self.scanner_id, occurred_at)
+        return digest(str(self.event_id), self.shown, self.gate, self.scanner_id, occurred_at)
 
 
 class ScanOutcome(msgspec.Struct, frozen=True):
@@ -159,11 +153,6 @@ def _columns(scans: Sequence[Scan], at: datetime, statuses: Mapping[Mode, Mappin
 def _in_order(scans: Sequence[Scan], outcomes: Sequence[ScanOutcome]) -> list[ScanOutcome | None]:
     by_request = {outcome.request_id: outcome for outcome in outcomes}
     return [by_request.get(scan.request_id) for scan in scans]
-
-
-def _digest(*parts: str | None) -> UUID:
-    """128 bits of SHA-256: a collision harms only the organization that searched for it."""
-    return id_of(hashlib.sha256(msgspec.json.encode(parts)).digest()[:16])
 
 
 # In the order of ScanOutcome's fields.

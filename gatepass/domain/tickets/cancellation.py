@@ -41,7 +41,7 @@ async def undo_activation(
 ) -> None:
     """Make an activated ticket usable again. It takes a reason, because somebody will ask for it."""
     await tx.run(KEEP_SCAN, organization_id, ticket_id)
-    if not await tx.run(UNDO, organization_id, ticket_id):
+    if not await tx.run(UNDO, organization_id, ticket_id, at):
         await _explain(tx, organization_id, ticket_id)
     await audit_log.record(
         tx,
@@ -119,7 +119,8 @@ KEEP_SCAN: Final = """
 
 UNDO: Final = """
     UPDATE ticket
-       SET activated_at = NULL, activated_by = NULL, activated_gate = NULL, activated_scanner_id = NULL
+       SET activated_at = NULL, activated_by = NULL, activated_gate = NULL, activated_scanner_id = NULL,
+           changed_at = $3
      WHERE organization_id = $1
        AND id = $2
        AND activated_at IS NOT NULL

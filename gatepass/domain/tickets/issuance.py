@@ -1,115 +1,161 @@
-"""Issuing a ticket: the same transaction takes a place in the category, and never one too many."""
+"""Issuing tickets: the API, the studio and imports do it by this one verb, for one ticket or for a thousand.
 
+The transaction that makes a ticket also takes its place in the category, never one too many, and finds or makes the
+card of its person. A request that is refused harms no other.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
-from gatepass.base.ids import new_id
+from gatepass.base.errors import Refusal
 from gatepass.domain import audit_log, cards
-from gatepass.domain.cards import CardNotFound, CardRevoked, CardStatus
-from gatepass.domain.events import EventNotFound, EventStatus
-from gatepass.domain.tickets.ticket import CardHasTicket, SoldOut, TicketState
-
-OPEN_FOR_SALE: Final = frozenset({EventStatus.DRAFT, EventStatus.PUBLISHED})
+from gatepass.domain.cards import NewCard
+from gatepass.domain.tickets.request import TicketRequest
+from gatepass.domain.tickets.situation import ChosenCard, KnownTicket, Situation, read_situation
+from gatepass.domain.tickets.ticket import TicketState
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedTicket:
+    """`is_new`: it was made now, and not by the same request before."""
+
     ticket_id: UUID
     card_id: UUID
     card_number: str
+    is_new: bool = True
+    made_card: bool = False
+    companion: bool = False
 
 
-async def issue_with_card(
-    tx: Tx,
-    organization_id: UUID,
-    event_id: UUID,
-    category_id: UUID,
-    *,
-    card_number: str | None = None,
-    name: str | None = None,
-    email: str | None = None,
-    reference: str | None = None,
-    by: str,
-    at: datetime,
-) -> IssuedTicket:
-    """Issue a ticket on the card with this number, which keeps its holder, or on a new card for `name`."""
-    if card_number:
-        card = await cards.find_by_number(tx, organization_id, card_number)
-        if card is None:
-            raise CardNotFound(param="card_number")
-        if card.status is CardStatus.REVOKED:
-            raise CardRevoked(param="card_number")
-    else:
-        card = await cards.issue(tx, organization_id, by=by, at=at, holder_name=name or email, holder_email=email)
-    try:
-        ticket_id = await issue(tx, organization_id, event_id, category_id, card.id, by=by, at=at)
-    except SoldOut:
-        raise SoldOut(param="category") from None
-    except CardHasTicket:
-        raise CardHasTicket(param="card_number") from None
-    if reference:
-        await _set_reference(tx, organization_id, event_id, ticket_id, reference)
-    return IssuedTicket(ticket_id, card.id, card.number)
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    request: TicketRequest
+    card: ChosenCard
 
 
 async def issue(
-    tx: Tx, organization_id: UUID, event_id: UUID, category_id: UUID, card_id: UUID, *, by: str, at: datetime
-) -> UUID:
-    """Attach a ticket to a card. A card holds at most one ticket per event that is not cancelled."""
-    status = await tx.value(EVENT_STATUS, organization_id, event_id)
-    if status is None:
-        raise EventNotFound
-    if EventStatus(status) not in OPEN_FOR_SALE:
-        raise NotAllowedFromHere(f"An event that is {status} takes no more tickets.")
-    if not await tx.run(TAKE_PLACE, organization_id, event_id, category_id):
-        raise SoldOut
-    ticket_id = new_id()
-    if not await tx.run(ISSUE, organization_id, ticket_id, event_id, category_id, card_id, at):
-        raise CardHasTicket
-    await audit_log.record(tx, organization_id, "ticket", ticket_id, "issued", by=by, at=at, becomes=TicketState.ISSUED)
-    return ticket_id
+    tx: Tx, organization_id: UUID, request: TicketRequest, *, by: str, at: datetime, companions: bool = True
+) -> IssuedTicket:
+    """Issue one ticket, or raise why not."""
+    (outcome,) = await issue_all(tx, organization_id, [request], by=by, at=at, companions=companions)
+    if isinstance(outcome, Refusal):
+        raise outcome
+    return outcome
 
 
-async def _set_reference(tx: Tx, organization_id: UUID, event_id: UUID, ticket_id: UUID, reference: str) -> None:
-    """Store the name that the organizer's own system has for this ticket. A cancelled ticket gives up its reference."""
-    if not await tx.run(SET_REFERENCE, organization_id, event_id, reference, ticket_id):
-        raise InvalidRequest("A ticket of this event already has this reference.", param="reference")
+async def issue_all(
+    tx: Tx,
+    organization_id: UUID,
+    requests: Sequence[TicketRequest],
+    *,
+    by: str | None,
+    at: datetime,
+    companions: bool = True,
+) -> list[IssuedTicket | Refusal]:
+    """Issue these tickets; an outcome for each, in their order. Without `by` the audit log says nothing of each.
+
+    Without `companions` a person who has a ticket for the event is refused another one.
+    """
+    situation = await read_situation(tx, organization_id, requests, companions=companions, locked=True)
+    judged = [(request, situation.judge(request)) for request in requests]
+    accepted = [_Accepted(request, card) for request, card in judged if isinstance(card, ChosenCard)]
+    numbers = await _cards(tx, organization_id, situation, accepted, by=by, at=at)
+    await _tickets(tx, organization_id, accepted, by=by, at=at)
+    return [_outcome(request, found, numbers) for request, found in judged]
 
 
-# A shared lock, so that the event cannot be cancelled between this read and the INSERT of the ticket.
-EVENT_STATUS: Final = """
-    SELECT status
-      FROM event
-     WHERE organization_id = $1
-       AND id = $2
-       FOR SHARE
-"""
+async def check_all(
+    tx: Tx, organization_id: UUID, requests: Sequence[TicketRequest], *, taken: Counter[UUID], companions: bool = True
+) -> list[Refusal | KnownTicket | None]:
+    """Judge these requests as `issue_all` would, and make nothing. `taken` has places that others need."""
+    situation = await read_situation(tx, organization_id, requests, companions=companions, locked=False)
+    for category_id in situation.places:
+        situation.places[category_id] -= taken[category_id]
+    judged = [situation.judge(request) for request in requests]
+    return [None if isinstance(found, ChosenCard) else found for found in judged]
 
-TAKE_PLACE: Final = """
-    UPDATE ticket_category
-       SET quantity_sold = quantity_sold + 1
-     WHERE organization_id = $1
-       AND event_id = $2
-       AND id = $3
-       AND quantity_sold < quantity_total
-"""
+
+async def _cards(
+    tx: Tx, organization_id: UUID, situation: Situation, accepted: Sequence[_Accepted], *, by: str | None, at: datetime
+) -> dict[UUID, str]:
+    """Make the cards that are missing; the numbers of new cards by id."""
+    new = [
+        NewCard(one.request.new_card_id, one.request.holder, one.card.companion)
+        for one in accepted
+        if one.card.id == one.request.new_card_id
+    ]
+    used = {one.request.address: one.card.id for one in accepted if one.request.address and not one.card.is_new}
+    people = situation.people.values()
+    unlisted = {person.email: person.card_id for person in people if not person.listed}
+    unlisted = {email: card_id for email, card_id in unlisted.items() if used.get(email) == card_id}
+    if unlisted:
+        await cards.list_current(tx, organization_id, unlisted)
+    return dict(await cards.issue_all(tx, organization_id, new, by=by, at=at))
+
+
+async def _tickets(
+    tx: Tx, organization_id: UUID, accepted: Sequence[_Accepted], *, by: str | None, at: datetime
+) -> None:
+    if not accepted:
+        return
+    requests = [one.request for one in accepted]
+    ids = [request.ticket_id for request in requests]
+    await tx.run(
+        ISSUE, organization_id, ids, [request.event_id for request in requests],
+        [request.category_id for request in requests], [one.card.id for one in accepted], at,
+    )  # fmt: skip
+    named = [request for request in requests if request.external_id]
+    if named:
+        await tx.run(
+            NAME, organization_id, [request.event_id for request in named], [request.external_id for request in named],
+            [request.ticket_id for request in named], [request.fingerprint() for request in named],
+        )  # fmt: skip
+    taken = Counter(request.category_id for request in requests)
+    await tx.run(TAKE_PLACES, organization_id, list(taken), list(taken.values()))
+    if by is not None:
+        await audit_log.record_all(
+            tx, organization_id, "ticket", ids, "issued", by=by, at=at, becomes=TicketState.ISSUED
+        )
+
+
+def _outcome(
+    request: TicketRequest, found: ChosenCard | KnownTicket | Refusal, numbers: dict[UUID, str]
+) -> IssuedTicket | Refusal:
+    if isinstance(found, Refusal):
+        return found
+    if isinstance(found, KnownTicket):
+        number = found.card_number or numbers[found.card_id]
+        return IssuedTicket(found.ticket_id, found.card_id, number, is_new=False)
+    return IssuedTicket(
+        request.ticket_id,
+        found.id,
+        found.number or numbers[found.id],
+        made_card=found.id == request.new_card_id,
+        companion=found.companion,
+    )
+
 
 ISSUE: Final = """
     INSERT INTO ticket (organization_id, id, event_id, category_id, card_id, issued_at)
-    VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (organization_id, event_id, card_id) WHERE cancelled_at IS NULL DO NOTHING
+    SELECT $1, u.id, u.event_id, u.category_id, u.card_id, $6
+      FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[]) u (id, event_id, category_id, card_id)
 """
 
-SET_REFERENCE: Final = """
-    INSERT INTO ticket_reference (organization_id, event_id, reference, ticket_id)
-    VALUES ($1, $2, $3, $4)
-    ON CONFLICT (organization_id, reference, event_id) DO UPDATE SET ticket_id = excluded.ticket_id
-     WHERE EXISTS (SELECT FROM ticket t
-                    WHERE t.organization_id = $1
-                      AND t.id = ticket_reference.ticket_id
-                      AND t.cancelled_at IS NOT NULL)
+NAME: Final = """
+    INSERT INTO ticket_reference (organization_id, event_id, reference, ticket_id, fingerprint)
+    SELECT $1, u.event_id, u.reference, u.ticket_id, u.fingerprint
+      FROM unnest($2::uuid[], $3::text[], $4::uuid[], $5::uuid[]) u (event_id, reference, ticket_id, fingerprint)
+"""
+
+TAKE_PLACES: Final = """
+    UPDATE ticket_category c
+       SET quantity_sold = c.quantity_sold + u.places
+      FROM unnest($2::uuid[], $3::integer[]) u (id, places)
+     WHERE c.organization_id = $1
+       AND c.id = u.id
 """

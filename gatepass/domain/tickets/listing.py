@@ -1,16 +1,18 @@
-"""Reading tickets: of an event page by page, of a card, and one by its id or by its reference."""
+"""Reading tickets: page by page, with filters; all of an event, of a card, and one by its id."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, LiteralString
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.ids import digest_of
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.tickets.ticket import TicketNotFound, TicketState
 
-# No index has the state of a ticket (an activation must stay a HOT update), so a page that filters by state reads at
-# most this many tickets, and the next page goes on from there.
+# No index has the state of a ticket (an activation must stay a HOT update), so a page with a filter reads at most
+# this many tickets, and the next page goes on from there.
 LOOKED_THROUGH: Final = 5_000
 LAST_ID: Final = UUID(int=2**128 - 1)
 FIRST_ID: Final = UUID(int=0)
@@ -30,10 +32,12 @@ class ListedTicket:
     card_status: CardStatus
     name: str | None
     email: str | None
-    reference: str | None
+    external_id: str | None
     issued_at: datetime
+    updated_at: datetime
     activated_at: datetime | None
     activated_gate: str | None
+    activated_scanner_id: str | None
     cancelled_at: datetime | None
     cancel_reason: str | None
 
@@ -43,30 +47,54 @@ class ListedTicket:
             return TicketState.CANCELLED
         return TicketState.ISSUED if self.activated_at is None else TicketState.ACTIVATED
 
+    @property
+    def version(self) -> str:
+        """Another one after every change of what is shown of it."""
+        return digest_of(*astuple(self)).hex
 
-async def of_event(
-    tx: Tx,
-    organization_id: UUID,
-    event_id: UUID,
-    *,
-    category_id: UUID | None = None,
-    state: TicketState | None = None,
-    before: UUID | None = None,
-    limit: int,
+
+@dataclass(frozen=True, slots=True)
+class TicketFilter:
+    """The tickets that a list shows. A category is always one of an event."""
+
+    event_id: UUID | None = None
+    category_id: UUID | None = None
+    card_id: UUID | None = None
+    external_id: str | None = None
+    state: TicketState | None = None
+    updated_after: datetime | None = None
+
+
+async def list_tickets(
+    tx: Tx, organization_id: UUID, wanted: TicketFilter, *, before: UUID | None = None, limit: int
 ) -> tuple[list[ListedTicket], UUID | None]:
-    """Tickets, newest first, and where the next page begins. With a state a page may be short and not the last."""
-    place = before or LAST_ID
-    looked = LOOKED_THROUGH if state else limit + 1
-    if category_id is None:
-        rows = await tx.rows(LOOK, organization_id, event_id, place, looked, state, limit + 1)
-    else:
-        rows = await tx.rows(LOOK_IN_CATEGORY, organization_id, event_id, place, looked, state, limit + 1, category_id)
+    """Tickets, newest first, and where the next page begins. With a filter a page may be short and not the last."""
+    filtered = wanted.state is not None or wanted.updated_after is not None
+    looked = LOOKED_THROUGH if filtered else limit + 1
+    statement, base = _statement(wanted)
+    here = (organization_id, before or LAST_ID, looked, wanted.state, wanted.updated_after, limit + 1)
+    rows = await tx.rows(statement, *here, *base)
     ids = [row["id"] for row in rows[:limit] if row["id"] is not None]
     found = await tx.all(ListedTicket, BY_IDS, organization_id, ids)
     if len(rows) > limit:
         return found, ids[-1]
     seen, last = (rows[0]["looked"], rows[0]["last"]) if rows else (0, None)
-    return found, last if state and seen == looked else None
+    return found, last if filtered and seen == looked else None
+
+
+def _statement(wanted: TicketFilter) -> tuple[LiteralString, tuple[UUID | str | None, ...]]:
+    """The statement with the narrowest index that fits, and the values for it."""
+    if wanted.external_id is not None:
+        return LOOK_BY_EXTERNAL_ID, (wanted.event_id, wanted.card_id, wanted.external_id)
+    if wanted.card_id is not None:
+        return LOOK_ON_CARD, (wanted.event_id, wanted.card_id)
+    if wanted.category_id is not None:
+        return LOOK_IN_CATEGORY, (wanted.event_id, wanted.category_id)
+    return (LOOK, ()) if wanted.event_id is None else (LOOK_IN_EVENT, (wanted.event_id,))
+
+
+async def find_all(tx: Tx, organization_id: UUID, ticket_ids: Sequence[UUID]) -> dict[UUID, ListedTicket]:
+    return {found.id: found for found in await tx.all(ListedTicket, BY_IDS, organization_id, list(ticket_ids))}
 
 
 async def export_some(
@@ -91,21 +119,16 @@ async def find(tx: Tx, organization_id: UUID, ticket_id: UUID) -> ListedTicket:
     return found
 
 
-async def find_by_reference(tx: Tx, organization_id: UUID, reference: str, *, limit: int) -> list[ListedTicket]:
-    """Tickets with this reference of the organizer, at most one for each event."""
-    rows = await tx.rows(BY_REFERENCE, organization_id, reference, limit)
-    return await tx.all(ListedTicket, BY_IDS, organization_id, [row["ticket_id"] for row in rows])
-
-
 BY_IDS: Final = """
     SELECT t.id, t.event_id, e.title AS event_title, t.category_id, k.name AS category_name, k.tier, t.card_id,
            c.number AS card_number, c.status AS card_status, h.name, h.email, t.issued_at, t.activated_at,
-           t.activated_gate, t.cancelled_at, t.cancel_reason,
+           t.activated_gate, t.activated_scanner_id, t.cancelled_at, t.cancel_reason,
+           greatest(t.issued_at, t.activated_at, t.cancelled_at, t.changed_at) AS updated_at,
            (SELECT r.reference
               FROM ticket_reference r
              WHERE r.organization_id = $1
                AND r.ticket_id = t.id
-             LIMIT 1) AS reference
+             LIMIT 1) AS external_id
       FROM ticket t
       JOIN event e ON e.organization_id = t.organization_id AND e.id = t.event_id
       JOIN ticket_category k ON k.organization_id = t.organization_id AND k.id = t.category_id
@@ -116,21 +139,19 @@ BY_IDS: Final = """
      ORDER BY t.id DESC
 """
 
-# It compares hashes, because the index is on them. Each row also has how many tickets were read and the last of them;
-# if none matches, there is one row with only that.
-LOOK: Final = """
-    WITH looked AS MATERIALIZED (
-        SELECT t.id,
+# A page is read in two steps: at most $3 tickets are looked through, and of those that match at most $6 are shown. Each
+# row also has how many tickets were read and the last of them; if none matches, there is one row with only that.
+LOOKED: Final = """
+               t.id, greatest(t.issued_at, t.activated_at, t.cancelled_at, t.changed_at) AS updated_at,
                CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled'
                     WHEN t.activated_at IS NOT NULL THEN 'activated'
                     ELSE 'issued' END AS state
-          FROM ticket t
-         WHERE t.organization_id = $1
-           AND uuid_hash(t.event_id) = uuid_hash($2)
-           AND t.event_id = $2
-           AND t.id < $3
+          FROM
+"""
+MATCHING: Final = """
+           AND t.id < $2
          ORDER BY t.id DESC
-         LIMIT $4
+         LIMIT $3
     ),
     span AS (
         SELECT count(*) AS looked, (array_agg(l.id ORDER BY l.id))[1] AS last FROM looked l
@@ -139,39 +160,51 @@ LOOK: Final = """
       FROM span s
       LEFT JOIN (SELECT l.id
                    FROM looked l
-                  WHERE $5::text IS NULL OR l.state = $5
+                  WHERE ($4::text IS NULL OR l.state = $4)
+                    AND ($5::timestamptz IS NULL OR l.updated_at > $5)
                   ORDER BY l.id DESC
                   LIMIT $6) f ON true
      ORDER BY f.id DESC
 """
 
-LOOK_IN_CATEGORY: Final = """
-    WITH looked AS MATERIALIZED (
-        SELECT t.id,
-               CASE WHEN t.cancelled_at IS NOT NULL THEN 'cancelled'
-                    WHEN t.activated_at IS NOT NULL THEN 'activated'
-                    ELSE 'issued' END AS state
-          FROM ticket t
+LOOK: Final = "WITH looked AS MATERIALIZED (SELECT " + LOOKED + " ticket t WHERE t.organization_id = $1" + MATCHING
+
+# It compares hashes, because the index is on them.
+LOOK_IN_EVENT: Final = "WITH looked AS MATERIALIZED (SELECT " + LOOKED + """
+               ticket t
          WHERE t.organization_id = $1
-           AND uuid_hash(t.category_id) = uuid_hash($7)
-           AND t.category_id = $7
-           AND t.event_id = $2
-           AND t.id < $3
-         ORDER BY t.id DESC
-         LIMIT $4
-    ),
-    span AS (
-        SELECT count(*) AS looked, (array_agg(l.id ORDER BY l.id))[1] AS last FROM looked l
-    )
-    SELECT f.id, s.looked, s.last
-      FROM span s
-      LEFT JOIN (SELECT l.id
-                   FROM looked l
-                  WHERE $5::text IS NULL OR l.state = $5
-                  ORDER BY l.id DESC
-                  LIMIT $6) f ON true
-     ORDER BY f.id DESC
-"""
+           AND uuid_hash(t.event_id) = uuid_hash($7)
+           AND t.event_id = $7
+""" + MATCHING  # fmt: skip
+
+LOOK_IN_CATEGORY: Final = "WITH looked AS MATERIALIZED (SELECT " + LOOKED + """
+               ticket t
+         WHERE t.organization_id = $1
+           AND uuid_hash(t.category_id) = uuid_hash($8)
+           AND t.category_id = $8
+           AND t.event_id = $7
+""" + MATCHING  # fmt: skip
+
+# OFFSET 0, so that no plan walks through all tickets in their order.
+LOOK_ON_CARD: Final = "WITH looked AS MATERIALIZED (SELECT " + LOOKED + """
+               (SELECT x.*
+                  FROM ticket x
+                 WHERE x.organization_id = $1
+                   AND x.card_id = $8
+                OFFSET 0) t
+         WHERE ($7::uuid IS NULL OR t.event_id = $7)
+""" + MATCHING  # fmt: skip
+
+LOOK_BY_EXTERNAL_ID: Final = "WITH looked AS MATERIALIZED (SELECT " + LOOKED + """
+               (SELECT x.*
+                  FROM ticket_reference r
+                  JOIN ticket x ON x.organization_id = r.organization_id AND x.id = r.ticket_id
+                 WHERE r.organization_id = $1
+                   AND r.reference = $9
+                OFFSET 0) t
+         WHERE ($7::uuid IS NULL OR t.event_id = $7)
+           AND ($8::uuid IS NULL OR t.card_id = $8)
+""" + MATCHING  # fmt: skip
 
 OLDEST: Final = """
     SELECT t.id
@@ -189,13 +222,5 @@ OF_CARD: Final = """
       FROM ticket t
      WHERE t.organization_id = $1
        AND t.card_id = $2
-     LIMIT $3
-"""
-
-BY_REFERENCE: Final = """
-    SELECT r.ticket_id
-      FROM ticket_reference r
-     WHERE r.organization_id = $1
-       AND r.reference = $2
      LIMIT $3
 """

@@ -1,4 +1,4 @@
-"""Replacing a lost card: a new card takes over its holder and its unused tickets, and the old one is revoked."""
+"""Replacing a lost card: a new one takes over its holder, external id and unused tickets; the old one is revoked."""
 
 from datetime import datetime
 from typing import Final
@@ -25,7 +25,8 @@ async def replace(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: 
     await cards.change_status(tx, organization_id, card_id, CardStatus.REVOKED, by=by, at=at, reason=reason)
     new = await cards.issue(tx, organization_id, by=by, at=at)
     await tx.run(MOVE_HOLDER, organization_id, card_id, new.id)
-    moved = await tx.rows(MOVE_TICKETS, organization_id, card_id, new.id)
+    await tx.run(MOVE_EXTERNAL_ID, organization_id, card_id, new.id)
+    moved = await tx.rows(MOVE_TICKETS, organization_id, card_id, new.id, at)
     for row in moved:
         await audit_log.record(
             tx, organization_id, "ticket", row["id"], "moved to another card", by=by, at=at,
@@ -38,6 +39,7 @@ async def replace(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: 
     return new
 
 
+# The holder's address goes with it.
 MOVE_HOLDER: Final = """
     UPDATE card_holder
        SET card_id = $3
@@ -45,9 +47,16 @@ MOVE_HOLDER: Final = """
        AND card_id = $2
 """
 
+MOVE_EXTERNAL_ID: Final = """
+    UPDATE card_external_id
+       SET card_id = $3
+     WHERE organization_id = $1
+       AND card_id = $2
+"""
+
 MOVE_TICKETS: Final = """
     UPDATE ticket
-       SET card_id = $3
+       SET card_id = $3, changed_at = $4
      WHERE organization_id = $1
        AND card_id = $2
        AND activated_at IS NULL

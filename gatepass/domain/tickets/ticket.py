@@ -29,12 +29,6 @@ class AlreadyActivated(Refusal):
     code = "already_activated"
 
 
-class IdempotencyKeyReused(Refusal):
-    """This Idempotency-Key was used with another request."""
-
-    code = "idempotency_key_reused"
-
-
 class SoldOut(Refusal):
     """This category is sold out."""
 
@@ -45,3 +39,9 @@ class CardHasTicket(Refusal):
     """This card already holds a ticket for the event."""
 
     code = "card_has_ticket"
+
+
+class GuestHasTicket(Refusal):
+    """This guest already has a ticket for the event."""
+
+    code = "guest_has_ticket"

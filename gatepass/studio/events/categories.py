@@ -6,7 +6,8 @@ from uuid import UUID
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from gatepass.base.errors import InvalidRequest
+from gatepass.base.clock import require_version, version_of
+from gatepass.base.errors import ChangedMeanwhile, InvalidRequest
 from gatepass.domain import events
 from gatepass.domain.events import CatalogueEntry, CategoryNotFound, EventStatus, TicketCategory
 from gatepass.domain.events.event import FINAL_STATUSES
@@ -58,7 +59,7 @@ def _categories_page(context: Context, listing: CatalogueEntry, form: Form, *, s
 async def category(event_id: UUID, offer_id: UUID, context: Writer) -> Response:
     listing = await editable_event(context, event_id)
     found = _category_of(listing, offer_id)
-    return _category_page(context, listing, found, written_offer(found))
+    return _category_page(context, listing, found, written_offer(found), version=version_of(found.updated_at))
 
 
 @router.post("/{event_id}/categories/{offer_id}")
@@ -70,14 +71,20 @@ async def edit_category(event_id: UUID, offer_id: UUID, context: Writer) -> Resp
     if offer is not None:
         try:
             async with context.transaction() as tx:
+                now = await events.lock_category(tx, context.organization_id, offer_id)
+                require_version(now.updated_at, form.seen_versions())
                 await events.edit_category(
                     tx, context.organization_id, event_id, offer_id, offer, by=context.by, at=context.at
                 )
+        except ChangedMeanwhile:
+            form.changed_meanwhile()
+            found = _category_of(await editable_event(context, event_id), offer_id)
+            return _category_page(context, listing, found, form, status=412, version=version_of(found.updated_at))
         except InvalidRequest as refusal:
             form.refuse(refusal)
         else:
             return context.go(f"events/{event_id}/categories", f"{offer.name} is saved.")
-    return _category_page(context, listing, found, form, status=422)
+    return _category_page(context, listing, found, form, status=422, version=form.value("version"))
 
 
 def _category_of(listing: CatalogueEntry, category_id: UUID) -> TicketCategory:
@@ -88,10 +95,10 @@ def _category_of(listing: CatalogueEntry, category_id: UUID) -> TicketCategory:
 
 
 def _category_page(
-    context: Context, listing: CatalogueEntry, category: TicketCategory, form: Form, *, status: int = 200
+    context: Context, listing: CatalogueEntry, category: TicketCategory, form: Form, *, version: str, status: int = 200
 ) -> Response:
     facts = {"listing": listing, "category": category, "form": form, "currencies": _currency_choices()}
-    return show(context, "events/category.html", status=status, **facts)
+    return show(context, "events/category.html", status=status, version=version, **facts)
 
 
 @router.post("/{event_id}/categories/{offer_id}/remove")

@@ -8,7 +8,8 @@ from uuid import UUID
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from gatepass.base.errors import InvalidRequest
+from gatepass.base.clock import require_version, version_of
+from gatepass.base.errors import ChangedMeanwhile, InvalidRequest
 from gatepass.domain import events
 from gatepass.domain.events import CatalogueEntry, Details, Event, time_zones
 from gatepass.domain.events.countries import countries
@@ -73,7 +74,8 @@ async def details(event_id: UUID, context: Writer) -> Response:
     listing = await editable_event(context, event_id)
     if listing.event.status in FINAL_STATUSES:
         return context.go(f"events/{event_id}")
-    return _details_page(context, written_details(listing.event), listing.event)
+    version = version_of(listing.event.updated_at)
+    return _details_page(context, written_details(listing.event), listing.event, version=version)
 
 
 @router.post("/{event_id}/edit")
@@ -82,21 +84,30 @@ async def edit(event_id: UUID, context: Writer) -> Response:
     form = await context.form()
     details = read_details(form)
     if details is None:
-        return _details_page(context, form, listing.event, status=422)
-    async with context.transaction() as tx:
-        event = await events.lock(tx, context.organization_id, event_id)
-        new = replace(details, cover_url=event.cover_url)
-        changed = await events.edit(tx, context.organization_id, event_id, new, by=context.by, at=context.at)
+        return _details_page(context, form, listing.event, status=422, version=form.value("version"))
+    try:
+        async with context.transaction() as tx:
+            event = await events.lock(tx, context.organization_id, event_id)
+            require_version(event.updated_at, form.seen_versions())
+            new = replace(details, cover_url=event.cover_url)
+            changed = await events.edit(tx, context.organization_id, event_id, new, by=context.by, at=context.at)
+    except ChangedMeanwhile:
+        form.changed_meanwhile()
+        event = (await editable_event(context, event_id)).event
+        return _details_page(context, form, event, status=412, version=version_of(event.updated_at))
     return context.go(f"events/{event_id}", "Saved." if changed else "Nothing was changed.")
 
 
-def _details_page(context: Context, form: Form, event: Event | None, *, status: int = 200) -> Response:
+def _details_page(
+    context: Context, form: Form, event: Event | None, *, status: int = 200, version: str = ""
+) -> Response:
     return show(
         context,
         "events/details.html",
         status=status,
         form=form,
         event=event,
+        version=version,
         readings=readings(form),
         countries=_country_choices(),
         time_zones=time_zones.offered_zones(),

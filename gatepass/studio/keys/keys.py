@@ -1,6 +1,6 @@
 """API keys: the list, and creating one. A key is shown once, right after it is created."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, Final
@@ -19,12 +19,13 @@ from gatepass.domain.keys import (
     Key,
     KeyFilter,
     Mode,
+    Preset,
     Scope,
     endpoints_for,
-    needs_owner,
+    withheld,
 )
 from gatepass.domain.request_log import UsedFrom, used_for, used_from
-from gatepass.domain.staff import NotPermitted, Permission, Role
+from gatepass.domain.staff import NotPermitted, Permission
 from gatepass.studio.keys.forms import EXPIRIES, Expiry, KeyNameForm, NewKeyForm, default_expiry, networks_in
 from gatepass.studio.web import one_time_secret
 from gatepass.studio.web.auth import may
@@ -74,7 +75,7 @@ async def listed(context: Reader) -> Response:
 
 @router.get("/new")
 async def new(context: ConfirmedWriter) -> Response:
-    preset = PRESETS.get(context.request.query_params.get("preset", ""))
+    preset = _presets(context).get(context.request.query_params.get("preset", ""))
     scopes = sorted(preset.scopes) if preset else []
     form = Form.of(name=preset.name if preset else None, scopes=scopes, expiry=default_expiry(context.mode))
     return context.page("keys/new.html", **_new_facts(context, form))
@@ -160,7 +161,7 @@ async def _page_of(context: Context, key_id: UUID, form: Form | None = None) -> 
         "users": users,
         "actors": actors,
         "opened": endpoints_for(key.scopes),
-        "for_owners": is_for_owners(context, key.scopes),
+        "withheld": withheld_from(context, key.scopes),
         "calls": {(one.method, one.path): one.calls for one in used},
     }
     form, status = (Form.of(name=key.name), 200) if form is None else (form, UNPROCESSABLE)
@@ -179,9 +180,9 @@ def as_last_used(key: Key, users: list[UsedFrom]) -> Key:
     return replace(key, last_used_at=users[0].last_at, last_used_from=users[0].address)
 
 
-def is_for_owners(context: Context, scopes: Sequence[str]) -> bool:
-    """Whether this person may not make such a key, because only an owner may."""
-    return needs_owner(context.mode, scopes) and context.role is not Role.OWNER
+def withheld_from(context: Context, scopes: Iterable[str]) -> dict[str, str]:
+    """The scopes that this person may not give to a key, and why."""
+    return withheld(context.mode, scopes, context.role)
 
 
 def redirect_to_new_key(context: Context, issued: keys.IssuedKey) -> Response:
@@ -193,8 +194,20 @@ def redirect_to_new_key(context: Context, issued: keys.IssuedKey) -> Response:
 
 def _new_facts(context: Context, form: Form) -> dict[str, Any]:
     chosen = context.request.query_params.get("preset")
-    facts = {"presets": PRESETS, "chosen": chosen, "opens": SCOPE_ENDPOINTS, "purposes": PURPOSES, "expiries": EXPIRIES}
-    return {**facts, "admin_for_owners": is_for_owners(context, [Scope.ADMIN]), **_preview_facts(context, form)}
+    return {
+        "presets": _presets(context),
+        "chosen": chosen,
+        "opens": SCOPE_ENDPOINTS,
+        "purposes": PURPOSES,
+        "expiries": EXPIRIES,
+        "not_yours": withheld_from(context, Scope),
+        **_preview_facts(context, form),
+    }
+
+
+def _presets(context: Context) -> dict[str, Preset]:
+    """The presets whose scopes this person may give."""
+    return {name: preset for name, preset in PRESETS.items() if not withheld_from(context, preset.scopes)}
 
 
 def _preview_facts(context: Context, form: Form) -> dict[str, Any]:
@@ -205,13 +218,12 @@ def _preview_facts(context: Context, form: Form) -> dict[str, Any]:
     except ValueError:
         networks = []
     chosen = form.values("scopes")
-    for_owners = is_for_owners(context, chosen)
     return {
         "form": form,
         "opened": endpoints_for(chosen),
         "ends": ends,
         "networks": networks,
-        "for_owners": for_owners,
+        "withheld": withheld_from(context, chosen),
     }
 
 

@@ -13,9 +13,9 @@ from gatepass.studio.keys.keys import (
     ConfirmedWriter,
     Writer,
     as_last_used,
-    is_for_owners,
     redirect_to_new_key,
     users_of,
+    withheld_from,
 )
 from gatepass.studio.web.context import UNPROCESSABLE, Context
 from gatepass.studio.web.forms import Form
@@ -75,6 +75,6 @@ async def _question(context: Context, key_id: UUID, template: str, form: Form) -
         "users": users,
         "overlaps": OVERLAPS,
         "expiries": EXPIRIES,
-        "for_owners": is_for_owners(context, key.scopes),
+        "withheld": withheld_from(context, key.scopes),
     }
     return context.page(template, status=UNPROCESSABLE if form.errors else 200, form=form, **facts)

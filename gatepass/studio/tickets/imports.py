@@ -29,6 +29,7 @@ Importer = Annotated[Context, may(Permission.TICKETS_IMPORT)]
 ConfirmedImporter = Annotated[Context, may(Permission.TICKETS_IMPORT, confirmed=True)]
 PAGE: Final = 25
 NAMEABLE: Final = (ImportState.MAPPING, ImportState.CHECKED)
+COMPANIONS: Final = "companions"
 FAULTY_SHOWN: Final = 50
 SAMPLES: Final = 3
 DOWNLOADED_AT_ONCE: Final = 1_000
@@ -38,7 +39,7 @@ FIELDS: Final = (
     (Field.EMAIL, "E-mail of the holder"),
     (Field.CATEGORY, "Category or tier"),
     (Field.CARD_NUMBER, "Number of a card that exists"),
-    (Field.REFERENCE, "Your own reference"),
+    (Field.REFERENCE, "External id"),
 )
 
 
@@ -109,7 +110,10 @@ async def name_columns(event_id: UUID, import_id: UUID, context: Importer) -> Re
         named = [Field(name) if name else "" for name in chosen]
         category = strict_uuid(form.value("category_id"))
         async with context.transaction() as tx:
-            await imports.name_columns(tx, context.organization_id, job, named, category, by=context.by, at=context.at)
+            await imports.name_columns(
+                tx, context.organization_id, job, named, category, companions=form.value("guests") == COMPANIONS,
+                by=context.by, at=context.at,
+            )  # fmt: skip
     except InvalidRequest as refusal:
         form.refuse(refusal)
     except ValueError:
@@ -140,7 +144,8 @@ async def _mapping(context: Context, job: Import, form: Form | None) -> Response
 def _first_form(job: Import, named: list[str], event: CatalogueEntry) -> Form:
     chosen: dict[str, Any] = {f"column-{place}": field for place, field in enumerate(named)}
     only = event.categories[0].id if len(event.categories) == 1 and Field.CATEGORY not in named else None
-    return Form.of(category_id=job.category_id or only or "", **chosen)
+    guests = COMPANIONS if job.companions else ""
+    return Form.of(category_id=job.category_id or only or "", guests=guests, **chosen)
 
 
 @router.post("/{checked_id}/apply")

@@ -13,10 +13,11 @@ from gatepass.base.clock import rfc3339
 from gatepass.base.errors import Refusal
 from gatepass.base.ids import strict_uuid
 from gatepass.domain import sandbox, tickets
+from gatepass.domain.cards import HolderDetails
 from gatepass.domain.imports import TAKES_TICKETS
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
-from gatepass.domain.tickets import ListedTicket, TicketNotFound, TicketState
+from gatepass.domain.tickets import IssuedTicket, ListedTicket, TicketFilter, TicketNotFound, TicketRequest, TicketState
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.csv_download import csv_download
@@ -37,7 +38,7 @@ COLUMNS: Final = (
     "category",
     "tier",
     "card number",
-    "reference",
+    "external id",
     "issued",
     "activated",
     "gate",
@@ -51,7 +52,27 @@ class NewTicketForm(BaseModel):
     card_number: OptionalLine = ""
     name: OptionalLine = ""
     email: OptionalLine = ""
-    reference: Annotated[OptionalLine, Field(max_length=100)] = ""
+    external_id: Annotated[OptionalLine, Field(max_length=128)] = ""
+
+    def request(self, event_id: UUID, category_id: UUID) -> TicketRequest:
+        """A card that is named keeps its holder."""
+        holder = HolderDetails(self.name or None, self.email or None) if self.name or self.email else None
+        return TicketRequest(
+            event_id,
+            category_id,
+            card_number=self.card_number or None,
+            holder=None if self.card_number else holder,
+            external_id=self.external_id or None,
+        )
+
+
+# The field of the form for each parameter of the verb.
+FIELDS: Final = {
+    "category_id": "category",
+    "card_number": "card_number",
+    "holder": "email",
+    "external_id": "external_id",
+}
 
 
 @router.get("/events/{event_id}/tickets")
@@ -62,10 +83,10 @@ async def listing(event_id: UUID, context: Reader, category: str = "", state: st
     wanted = next((one for one in TicketState if one == state), None)
     of_category = next((one for one in event.categories if str(one.id) == category), None)
     async with context.db.autocommit() as tx:
-        page, place = await tickets.of_event(
-            tx, context.organization_id, event_id, category_id=of_category.id if of_category else None, state=wanted,
-            before=strict_uuid(before), limit=PAGE,
-        )  # fmt: skip
+        narrowed = TicketFilter(event_id, category_id=of_category.id if of_category else None, state=wanted)
+        page, place = await tickets.list_tickets(
+            tx, context.organization_id, narrowed, before=strict_uuid(before), limit=PAGE
+        )
     filters = {"category": str(of_category.id) if of_category else "", "state": wanted or ""}
     filters = {name: value for name, value in filters.items() if value}
     return context.page(
@@ -84,7 +105,7 @@ async def new(event_id: UUID, context: Writer) -> Response:
 
 
 @router.post("/events/{event_id}/tickets/new")
-async def issue_with_card(event_id: UUID, context: Writer) -> Response:
+async def issue(event_id: UUID, context: Writer) -> Response:
     event = await live_event(context, event_id)
     form = await context.form()
     wanted = form.read(NewTicketForm)
@@ -95,18 +116,24 @@ async def issue_with_card(event_id: UUID, context: Writer) -> Response:
     elif wanted is not None and category is not None:
         try:
             async with context.transaction() as tx:
-                made = await tickets.issue_with_card(
-                    tx, context.organization_id, event_id, category.id, by=context.by, at=context.at,
-                    card_number=wanted.card_number or None, name=wanted.name or None, email=wanted.email or None,
-                    reference=wanted.reference or None,
-                )  # fmt: skip
+                made = await tickets.issue(
+                    tx, context.organization_id, wanted.request(event_id, category.id), by=context.by, at=context.at
+                )
         except Refusal as refusal:
-            if refusal.param is None:
+            if refusal.param not in FIELDS:
                 raise
-            form.errors[refusal.param] = str(refusal)
+            form.errors[FIELDS[refusal.param]] = str(refusal)
         else:
-            return context.go(f"cards/{made.card_id}", f"The ticket is on card {made.card_number}.")
+            return context.go(f"cards/{made.card_id}", _flash(made))
     return context.page("tickets/new.html", event=event.event, categories=event.categories, form=form, status=422)
+
+
+def _flash(made: IssuedTicket) -> str:
+    if not made.is_new:
+        return f"This ticket was issued before. It is on card {made.card_number}."
+    if made.companion:
+        return f"The ticket is for a companion, on a card of its own: {made.card_number}."
+    return f"The ticket is on card {made.card_number}."
 
 
 @router.get("/events/{event_id}/tickets/export")
@@ -140,7 +167,7 @@ def _cells(ticket: ListedTicket, *, with_names: bool) -> list[str]:
         ticket.category_name,
         ticket.tier,
         ticket.card_number,
-        ticket.reference or "",
+        ticket.external_id or "",
     ]
     cells += [issued, activated, ticket.activated_gate or "", cancelled]
     return [*cells, ticket.name or "", ticket.email or ""] if with_names else cells

@@ -68,6 +68,17 @@ class Form:
     def values(self, name: str) -> Sequence[str]:
         return self._fields.get(name, ())
 
+    def seen_versions(self) -> list[str] | None:
+        """The version that the form was filled from; None for a page that was loaded before forms had one."""
+        return [self.value("version")] if self.value("version") else None
+
+    def changed_meanwhile(self) -> None:
+        """Say so above the form, which keeps what was typed and gets the present version."""
+        self.errors[""] = (
+            "Somebody else changed this since you opened the page. Nothing is saved yet. "
+            "Look at how it is now; saving again replaces it by what you have typed."
+        )
+
     def error(self, name: str) -> str | None:
         return self.errors.get(name)
 

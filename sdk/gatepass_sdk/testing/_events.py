@@ -28,6 +28,8 @@ SANDBOX_EVENT: Final[dict[str, Any]] = {
             "currency": "EUR",
             "quantity_total": 1000,
             "quantity_sold": 400,
+            "tier": "standard",
+            "updated_at": "2026-01-01T00:00:00Z",
         },
         {
             "id": "00000000-0000-0000-0000-000000000ca2",
@@ -36,8 +38,12 @@ SANDBOX_EVENT: Final[dict[str, Any]] = {
             "currency": "EUR",
             "quantity_total": 100,
             "quantity_sold": 40,
+            "tier": "vip",
+            "updated_at": "2026-01-01T00:00:00Z",
         },
     ],
+    "time_zone": "Europe/Brussels",
+    "updated_at": "2026-01-01T00:00:00Z",
 }
 
 

@@ -64,13 +64,25 @@ def test_the_pages_say_so_before(staff: dict[str, tuple[str, Visitor]], admin_ke
     assert "only an owner can roll it" in visitor.get(f"keys/{admin_key}/roll").text
 
 
-@pytest.mark.parametrize("preset", ["gate", "reporting", "integrator", "admin", "owner"])
+@pytest.mark.parametrize("preset", ["gate", "shop", "reporting", "integrator", "admin", "owner"])
 def test_no_preset_has_it(staff: dict[str, tuple[str, Visitor]], preset: str) -> None:
     page = staff["developer"][1].get(f"keys/new?preset={preset}").text
     box = re.search(r'<input[^>]*value="admin"[^>]*>', page)
     assert box is not None
     assert "disabled" in box[0]
     assert "checked" not in box[0]
+
+
+@pytest.mark.parametrize("scope", ["cards:read", "cards:write", "tickets:write", "events:write"])
+def test_a_developer_makes_no_live_key_that_can_do_what_they_may_not(
+    world: World, staff: dict[str, tuple[str, Visitor]], scope: str
+) -> None:
+    """A developer sees no card holder and issues no ticket; a key of theirs must not do it for them."""
+    visitor = staff["developer"][1]
+    assert visitor.post("keys", scopes=["events:read", scope], **KEY).status_code == 403
+    made = world.bigco.post("keys", scopes=scope, **KEY)
+    key_id = made.headers["location"].split("/")[-2]
+    assert visitor.post(f"keys/{key_id}/roll", overlap="now", expiry="7d").status_code == 403
 
 
 @pytest.mark.parametrize("role", MAKERS)

@@ -18,6 +18,11 @@ WITH_IDS = [endpoint for endpoint in ENDPOINTS if "{" in endpoint.path]
 BODIES = {
     "PATCH /webhooks/{id}": {"description": "taken over"},
     "POST /webhooks/{id}/replay": {"since": rfc3339(factory.now() - timedelta(hours=1))},
+    "PATCH /cards/{id}": {"holder": {"name": "taken over"}},
+    **{f"POST /cards/{{id}}/{act}": {"reason": "x"} for act in ("suspend", "resume", "revoke", "replace")},
+    "POST /cards/{id}/token": {},
+    "POST /tickets/{id}/cancel": {"reason": "x"},
+    "POST /tickets/{id}/transfer": {"holder": {"name": "taken over"}},
 }
 
 
@@ -29,8 +34,11 @@ async def theirs(db: Database) -> tuple[factory.Tenant, dict[str, str]]:
     (message_id,) = await tenant.tell()
     async with db.autocommit() as tx:
         delivery_id: UUID = await tx.value("SELECT id FROM webhook_delivery WHERE organization_id = $1", tenant.id)
+    card = await tenant.card(with_ticket=False)
     return tenant, {
         "event": str(tenant.event_id),
+        "card": str(card.id),
+        "ticket": str(await tenant.ticket(card)),
         "webhook": str(endpoint_id),
         "delivery": str(delivery_id),
         "message": str(message_id),
@@ -38,7 +46,7 @@ async def theirs(db: Database) -> tuple[factory.Tenant, dict[str, str]]:
 
 
 def path_of(endpoint: Endpoint, ids: dict[str, str]) -> str:
-    first = "event" if endpoint.path.startswith("/events") else "webhook"
+    first = endpoint.path.split("/")[1].removesuffix("s")
     return re.sub("{[a-z_]+}", lambda found: ids["delivery" if "delivery" in found[0] else first], endpoint.path)
 
 

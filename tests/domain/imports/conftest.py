@@ -53,11 +53,15 @@ class Desk:
                 await imports.received(tx, self.tenant.id, import_id, sheet.header, at=now())
         return import_id
 
-    async def name(self, import_id: UUID, *columns: str, category_id: UUID | None = None) -> None:
+    async def name(
+        self, import_id: UUID, *columns: str, category_id: UUID | None = None, companions: bool = False
+    ) -> None:
         async with self.tenant.db.transaction() as tx:
             job = await imports.find(tx, self.tenant.id, import_id)
             named = columns or imports.guess(job.header)
-            await imports.name_columns(tx, self.tenant.id, job, named, category_id, by=factory.BY, at=now())
+            await imports.name_columns(
+                tx, self.tenant.id, job, named, category_id, companions=companions, by=factory.BY, at=now()
+            )
 
     async def checked(self, text: str, *columns: str, category_id: UUID | None = None) -> Import:
         import_id = await self.stage(text)

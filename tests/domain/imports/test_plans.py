@@ -14,7 +14,7 @@ from gatepass.domain.cards import search
 from gatepass.domain.imports import batch, columns, undo
 from gatepass.domain.imports import listing as import_listing
 from gatepass.domain.imports import runner as import_runner
-from gatepass.domain.tickets import listing
+from gatepass.domain.tickets import listing, situation
 from gatepass.migrations import runner
 from tests.domain.plans.explain import Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run
@@ -45,6 +45,10 @@ LOAD: Final = f"""
     INSERT INTO card_holder (organization_id, card_id, name, email)
         SELECT organization_id, id, CASE WHEN number LIKE '% 0001 %' THEN 'Ann' ELSE 'Guest' END || ' ' || number,
                'guest-' || id || '@example.org' FROM card;
+    INSERT INTO holder_email (organization_id, card_id, email, current, companion)
+        SELECT organization_id, card_id, email, true, false FROM card_holder;
+    INSERT INTO card_external_id (organization_id, external_id, card_id, fingerprint)
+        SELECT organization_id, 'E-' || card_id, card_id, card_id FROM card_holder;
     INSERT INTO ticket (organization_id, id, event_id, category_id, card_id, issued_at, cancelled_at)
         SELECT organization_id, md5('t' || id::text)::uuid, '{EVENT}',
                CASE WHEN random() < 0.5 THEN '{CATEGORY}' ELSE '{ORGANIZATION}' END::uuid, id, now(),
@@ -118,6 +122,10 @@ def test_pages_of_cards(link: Link, page: str) -> None:
 
 def test_cards_by_number_name_and_address(link: Link) -> None:
     assert_little_is_read(run(link, search.BY_NUMBER, ORGANIZATION, "SVC 0000 0003 0000"), 1)
+    card = middle(link, "card")
+    assert_little_is_read(run(link, search.BY_EXTERNAL_ID, ORGANIZATION, f"E-{card}"), 1)
+    address = f"guest-{card}@example.org"
+    assert_little_is_read(run(link, search.OF_PERSON, ORGANIZATION, address, address, UUID(int=0), LIMIT), 2)
     for statement, beginning in ((search.BY_NAME, "gue"), (search.BY_EMAIL, "guest-")):
         plan = run(link, statement, ORGANIZATION, beginning, beginning + search.HIGHEST, LIMIT)
         assert plan["Actual Rows"] == LIMIT
@@ -127,10 +135,13 @@ def test_cards_by_number_name_and_address(link: Link) -> None:
 @pytest.mark.parametrize("page", ["first", "next"])
 def test_pages_of_tickets(link: Link, page: str) -> None:
     place = LAST if page == "first" else middle(link, "ticket")
-    here = (ORGANIZATION, EVENT, place)
-    assert_little_is_read(run(link, listing.LOOK, *here, LIMIT, None, LIMIT), LIMIT)
-    assert_little_is_read(run(link, listing.LOOK_IN_CATEGORY, *here, LIMIT, None, LIMIT, CATEGORY), LIMIT)
-    assert_little_is_read(run(link, listing.LOOK, *here, 500, "cancelled", LIMIT), 500)
+    here = (ORGANIZATION, place, LIMIT, None, None, LIMIT)
+    assert_little_is_read(run(link, listing.LOOK, *here), LIMIT)
+    assert_little_is_read(run(link, listing.LOOK_IN_EVENT, *here, EVENT), LIMIT)
+    assert_little_is_read(run(link, listing.LOOK_IN_CATEGORY, *here, EVENT, CATEGORY), LIMIT)
+    assert_little_is_read(run(link, listing.LOOK_IN_EVENT, *here[:2], 500, "cancelled", None, LIMIT, EVENT), 500)
+    assert_little_is_read(run(link, listing.LOOK, *here[:2], 500, None, "2031-01-01", LIMIT), 500)
+    assert_little_is_read(run(link, listing.LOOK_ON_CARD, *here, EVENT, middle(link, "card")), 1)
     assert_little_is_read(run(link, listing.OLDEST, ORGANIZATION, EVENT, middle(link, "ticket"), LIMIT), LIMIT)
 
 
@@ -139,7 +150,8 @@ def test_tickets_by_their_ids_and_of_a_card(link: Link) -> None:
     some = "{" + ",".join(str(id) for (id,) in ids) + "}"
     assert_little_is_read(run(link, listing.BY_IDS, ORGANIZATION, some), LIMIT)
     assert_little_is_read(run(link, listing.OF_CARD, ORGANIZATION, middle(link, "card"), 200), 1)
-    assert_little_is_read(run(link, listing.BY_REFERENCE, ORGANIZATION, f"R-{ids[0][0]}", LIMIT), 1)
+    here = (ORGANIZATION, LAST, LIMIT, None, None, LIMIT)
+    assert_little_is_read(run(link, listing.LOOK_BY_EXTERNAL_ID, *here, EVENT, None, f"R-{ids[0][0]}"), 1)
 
 
 def test_imports_of_an_event_and_their_failed_rows(link: Link) -> None:
@@ -155,7 +167,6 @@ def test_a_step_of_an_import(link: Link) -> None:
     assert_little_is_read(row[0][0]["Plan"], 1)
     assert_little_is_read(run(link, batch.NEXT_ROWS, ORGANIZATION, IMPORT, 1500, 1000, "true"), 1000)
     numbers = "{" + ",".join(f"SVC 0000 {n:04} 0000" for n in range(3, 300, 3)) + "}"
-    assert_little_is_read(run(link, batch.CARDS, ORGANIZATION, EVENT, numbers), 100)
-    assert_little_is_read(run(link, batch.TAKEN_REFERENCES, ORGANIZATION, EVENT, "{R-1,R-2}"), 2)
+    assert_little_is_read(run(link, situation.CARDS_BY_NUMBER, ORGANIZATION, numbers), 100)
     first = middle(link, "ticket")
     assert_little_is_read(run(link, undo.HOLD, ORGANIZATION, first, LAST, 500), 500)

@@ -28,7 +28,7 @@ from gatepass.domain.cards import Card, CardStatus, InvalidToken, Signer
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.organizations import Organization
-from gatepass.domain.tickets import Scan, ScanOutcome
+from gatepass.domain.tickets import Scan, ScanOutcome, TicketRequest
 from tests import factory
 from tests.domain.model.model import STATE, T0, Intent, Model, ModelCategory, ModelEvent, ModelTicket, answer_of
 from tests.domain.model.strategies import CARD_STATUSES, CARDS, CHANGED_EVENTS, EVENTS, TOKEN_LIFE, UNKNOWN, intents
@@ -200,8 +200,9 @@ class TicketMachine(RuleBasedStateMachine):
         expected, at = self.model.may_issue(event_id, category_id, card_id), self._tick()
 
         async def issue(tx: Tx) -> None:
-            ticket_id = await tickets.issue(tx, self.id, event_id, category_id, card_id, by=BY, at=at)
-            self.model.tickets[ticket_id] = ModelTicket(event_id, category_id, card_id)
+            request = TicketRequest(event_id, category_id, card_id=card_id)
+            issued = await tickets.issue(tx, self.id, request, by=BY, at=at)
+            self.model.tickets[issued.ticket_id] = ModelTicket(event_id, category_id, card_id)
             self.model.categories[category_id].sold += 1
 
         assert self.world.refused(issue) is expected

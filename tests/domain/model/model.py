@@ -8,7 +8,7 @@ from uuid import UUID
 
 from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.base.errors import NotAllowedFromHere, Refusal
-from gatepass.domain import sandbox, tickets
+from gatepass.domain import cards, sandbox, tickets
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.events import EventStatus
 from gatepass.domain.events.event import GRACE
@@ -176,13 +176,13 @@ class Model:
     def may_issue(self, event_id: UUID, category_id: UUID, card_id: UUID) -> type[Refusal] | None:
         if self.events[event_id].status not in (EventStatus.DRAFT, EventStatus.PUBLISHED):
             return NotAllowedFromHere
-        category = self.categories[category_id]
-        if category.sold == category.total:
-            return tickets.SoldOut
+        if self.cards[card_id] is not CardStatus.ACTIVE:
+            return cards.CardSuspended if self.cards[card_id] is CardStatus.SUSPENDED else cards.CardRevoked
         in_use = [one for one in self.tickets.values() if not one.cancelled]
         if any((one.event_id, one.card_id) == (event_id, card_id) for one in in_use):
             return tickets.CardHasTicket
-        return None
+        category = self.categories[category_id]
+        return tickets.SoldOut if category.sold == category.total else None
 
     def cancel(self, ticket_id: UUID) -> type[Refusal] | None:
         ticket = self.tickets[ticket_id]

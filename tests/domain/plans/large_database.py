@@ -20,7 +20,10 @@ BELIEVED: Final = {
     "event": 1_000_000,
     "ticket_category": 3_000_000,
     "card": 100_000_000,
+    "card_holder": 100_000_000,
+    "holder_email": 100_000_000,
     "ticket": 100_000_000,
+    "ticket_reference": 100_000_000,
     "idempotency_0": 50_000_000,
     "idempotency_1": 50_000_000,
 }
@@ -61,6 +64,12 @@ LOAD: Final = """
             ON total.organization_id = c.organization_id
           JOIN (SELECT *, row_number() OVER (PARTITION BY organization_id ORDER BY id) AS n FROM ticket_category) k
             ON k.organization_id = c.organization_id AND k.n = c.n % total.value + 1;
+    INSERT INTO card_holder (organization_id, card_id, name, email)
+        SELECT organization_id, id, 'Guest', id || '@example.org' FROM card;
+    INSERT INTO holder_email (organization_id, card_id, email, current, companion)
+        SELECT organization_id, card_id, email, true, false FROM card_holder;
+    INSERT INTO ticket_reference (organization_id, reference, event_id, ticket_id)
+        SELECT organization_id, id::text, event_id, id FROM ticket;
     INSERT INTO idempotency (organization_id, idempotency_key, generation, fingerprint, at, verdict)
         SELECT organization_id, gen_random_uuid(), s % 2, gen_random_uuid(), now(), 'activated' FROM share;
 """

@@ -9,13 +9,14 @@ from typing import Final
 
 import pytest
 
-from gatepass.domain.cards import signing_keys, verification
+from gatepass.domain.cards import people, signing_keys, verification
 from gatepass.domain.cards import status as card_status
 from gatepass.domain.events import catalogue
 from gatepass.domain.keys import authentication
 from gatepass.domain.keys import issuance as key_issuance
-from gatepass.domain.tickets import cancellation
+from gatepass.domain.tickets import cancellation, situation
 from gatepass.domain.tickets import issuance as ticket_issuance
+from gatepass.domain.tickets.transfer import FIND as TICKET_TO_MOVE
 from tests.domain.plans.explain import Link, explain, faults, nodes
 from tests.domain.plans.large_database import ANYTHING, LARGEST, SMALL
 
@@ -31,6 +32,8 @@ class Hot:
 ORGANIZATION: Final = "'{organization}'"
 ID: Final = f"'{ANYTHING}'"
 IDS: Final = f"ARRAY['{ANYTHING}', '{SMALL}', '{LARGEST}']::uuid[]"
+TEXTS: Final = "ARRAY['a@example.org', 'b@example.org']"
+PLACES: Final = "ARRAY[1, 2, 3]"
 NOW: Final = "'2031-01-01'"
 
 HOT: Final = [
@@ -51,15 +54,24 @@ HOT: Final = [
         ),
     ),
     Hot("a card to move", card_status.LOCK, ("uuid", "uuid"), (ORGANIZATION, ID)),
-    Hot("an event's status", ticket_issuance.EVENT_STATUS, ("uuid", "uuid"), (ORGANIZATION, ID)),
-    Hot("a place", ticket_issuance.TAKE_PLACE, ("uuid", "uuid", "uuid"), (ORGANIZATION, ID, ID)),
+    Hot("events of new tickets", situation.LOCK_EVENTS, ("uuid", "uuid[]"), (ORGANIZATION, IDS)),
+    Hot("known external ids", situation.KNOWN, ("uuid", "uuid[]", "text[]"), (ORGANIZATION, IDS, TEXTS)),
+    Hot("cards of people", people.CURRENT, ("uuid", "text[]"), (ORGANIZATION, TEXTS)),
+    Hot("cards of people of 0.2", people.UNLISTED, ("uuid", "text[]"), (ORGANIZATION, TEXTS)),
+    Hot("cards by their numbers", situation.CARDS_BY_NUMBER, ("uuid", "text[]"), (ORGANIZATION, TEXTS)),
+    Hot("cards of new tickets", situation.LOCK_CARDS, ("uuid", "uuid[]"), (ORGANIZATION, IDS)),
+    Hot("tickets of these cards", situation.HOLDING, ("uuid", "uuid[]", "uuid[]"), (ORGANIZATION, IDS, IDS)),
+    Hot("places", situation.LOCK_CATEGORIES, ("uuid", "uuid[]"), (ORGANIZATION, IDS)),
+    Hot("places to take", ticket_issuance.TAKE_PLACES, ("uuid", "uuid[]", "integer[]"), (ORGANIZATION, IDS, PLACES)),
+    Hot("a card that is superseded", people.SUPERSEDE, ("uuid", "text[]"), (ORGANIZATION, TEXTS)),
+    Hot("a ticket to move", TICKET_TO_MOVE, ("uuid", "uuid"), (ORGANIZATION, ID)),
     Hot(
         "a cancelled ticket",
         cancellation.CANCEL,
         ("uuid", "uuid", "timestamptz", "text"),
         (ORGANIZATION, ID, NOW, "'reason'"),
     ),
-    Hot("an undone activation", cancellation.UNDO, ("uuid", "uuid"), (ORGANIZATION, ID)),
+    Hot("an undone activation", cancellation.UNDO, ("uuid", "uuid", "timestamptz"), (ORGANIZATION, ID, NOW)),
     Hot(
         "keys that were used",
         key_issuance.MARK_USED,

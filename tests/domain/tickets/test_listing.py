@@ -4,20 +4,38 @@ from uuid import UUID
 
 import pytest
 
-from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
+from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.paging import Place
 from gatepass.domain import audit_log, cards, tickets
-from gatepass.domain.cards import CardNotFound, CardRevoked, CardStatus, HeldCard
-from gatepass.domain.tickets import CardHasTicket, HistoryKind, IssuedTicket, SoldOut, TicketState, listing
+from gatepass.domain.cards import CardNotFound, CardRevoked, CardStatus, ExternalIdTaken, HeldCard, HolderDetails
+from gatepass.domain.tickets import (
+    CardHasTicket,
+    HistoryKind,
+    IssuedTicket,
+    SoldOut,
+    TicketFilter,
+    TicketRequest,
+    TicketState,
+    listing,
+)
 from tests import factory
 from tests.factory import Tenant
 
 
-async def issued(tenant: Tenant, **wish: str) -> IssuedTicket:
+async def issued(
+    tenant: Tenant,
+    *,
+    card_number: str | None = None,
+    name: str | None = None,
+    email: str | None = None,
+    external_id: str | None = None,
+) -> IssuedTicket:
+    holder = HolderDetails(name, email) if name or email else None
+    request = TicketRequest(
+        tenant.event_id, tenant.category_id, card_number=card_number, holder=holder, external_id=external_id
+    )
     async with tenant.db.transaction() as tx:
-        return await tickets.issue_with_card(
-            tx, tenant.id, tenant.event_id, tenant.category_id, by=factory.BY, at=factory.now(), **wish
-        )
+        return await tickets.issue(tx, tenant.id, request, by=factory.BY, at=factory.now())
 
 
 async def found(tenant: Tenant, beginning: str) -> list[str | None]:
@@ -66,13 +84,13 @@ async def test_cards_newest_first_and_those_out_of_use(tenant: Tenant) -> None:
 
 
 async def test_a_ticket_is_handed_out_once(tenant: Tenant) -> None:
-    new = await issued(tenant, name="Ann", reference="A-1")
+    new = await issued(tenant, name="Ann", external_id="A-1")
     with pytest.raises(CardHasTicket) as refused:
         await issued(tenant, card_number=new.card_number)
     assert refused.value.param == "card_number"
-    with pytest.raises(InvalidRequest) as taken:
-        await issued(tenant, reference="A-1")
-    assert taken.value.param == "reference"
+    with pytest.raises(ExternalIdTaken) as taken:
+        await issued(tenant, external_id="A-1")
+    assert taken.value.param == "external_id"
     with pytest.raises(CardNotFound):
         await issued(tenant, card_number="SVC 0000 0000 0000")
     card = await tenant.card(with_ticket=False)
@@ -80,8 +98,8 @@ async def test_a_ticket_is_handed_out_once(tenant: Tenant) -> None:
     with pytest.raises(CardRevoked):
         await issued(tenant, card_number=card.number)
     async with tenant.db.autocommit() as tx:
-        (one,) = await tickets.find_by_reference(tx, tenant.id, "A-1", limit=5)
-    assert (one.id, one.name, one.reference, one.state) == (new.ticket_id, "Ann", "A-1", TicketState.ISSUED)
+        (one,), _ = await tickets.list_tickets(tx, tenant.id, TicketFilter(external_id="A-1"), limit=5)
+    assert (one.id, one.name, one.external_id, one.state) == (new.ticket_id, "Ann", "A-1", TicketState.ISSUED)
 
 
 async def test_a_category_that_is_sold_out(tenant: Tenant) -> None:
@@ -89,7 +107,7 @@ async def test_a_category_that_is_sold_out(tenant: Tenant) -> None:
     await issued(small)
     with pytest.raises(SoldOut) as refused:
         await issued(small)
-    assert refused.value.param == "category"
+    assert refused.value.param == "category_id"
 
 
 async def test_an_events_tickets_by_state(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,9 +132,8 @@ async def pages(
     place: UUID | None = None
     while True:
         async with tenant.db.autocommit() as tx:
-            page, place = await tickets.of_event(
-                tx, tenant.id, tenant.event_id, category_id=category_id, state=state, before=place, limit=limit
-            )
+            wanted = TicketFilter(tenant.event_id, category_id=category_id, state=state)
+            page, place = await tickets.list_tickets(tx, tenant.id, wanted, before=place, limit=limit)
         sizes.append(len(page))
         if place is None:
             return sizes
@@ -142,7 +159,8 @@ async def test_a_new_card_takes_over_what_is_unused(tenant: Tenant) -> None:
         await tx.run(USE, tenant.id, old.ticket_id)
     async with tenant.db.transaction() as tx:
         category = await tx.value(CATEGORY, tenant.id, other_event)
-        unused = await tickets.issue(tx, tenant.id, other_event, category, old.card_id, by=factory.BY, at=factory.now())
+        request = TicketRequest(other_event, category, card_id=old.card_id)
+        unused = (await tickets.issue(tx, tenant.id, request, by=factory.BY, at=factory.now())).ticket_id
     async with tenant.db.transaction() as tx:
         new = await tickets.replace(tx, tenant.id, old.card_id, by=factory.BY, at=factory.now(), reason="lost")
     async with tenant.db.autocommit() as tx:

@@ -5,8 +5,9 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
 from gatepass.domain import cards, imports, tickets
-from gatepass.domain.cards import CardStatus
+from gatepass.domain.cards import CardStatus, HolderDetails
 from gatepass.domain.imports import ImportState
+from gatepass.domain.tickets import TicketRequest
 from tests import factory
 from tests.studio.routes import XSS
 
@@ -19,10 +20,10 @@ WHY = {"reason": XSS}
 async def ids(tenant: factory.Tenant) -> dict[str, str]:
     """A used ticket on a card, a suspended card, and imports that can be mapped, applied and undone."""
     async with tenant.db.transaction() as tx:
-        made = await tickets.issue_with_card(
-            tx, tenant.id, tenant.event_id, tenant.category_id, name=XSS, email="x@example.org", reference=new_id().hex,
-            by=XSS, at=factory.now(),
-        )  # fmt: skip
+        request = TicketRequest(
+            tenant.event_id, tenant.category_id, holder=HolderDetails(XSS, "x@example.org"), external_id=new_id().hex
+        )
+        made = await tickets.issue(tx, tenant.id, request, by=XSS, at=factory.now())
         await tx.run(USE, tenant.id, made.ticket_id, XSS)
         suspended = await cards.issue(tx, tenant.id, by=factory.BY, at=factory.now(), holder_name=XSS)
         await cards.change_status(

@@ -52,7 +52,7 @@ async def test_from_a_file_to_tickets_and_back(user: BrowserSession) -> None:
     page = await user.see(place(user, import_id))
     assert "We guessed from their names" in page
     assert "ann@example.org" in page
-    assert page.count(" selected") == 4
+    assert page.count(" selected") == 5
     import_id = await checked(user)
     page = await user.see(place(user, import_id))
     assert "Import 1 ticket<" in page

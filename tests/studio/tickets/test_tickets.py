@@ -5,21 +5,23 @@ import io
 from uuid import UUID
 
 from gatepass.domain import sandbox, tickets
-from gatepass.domain.cards import CardStatus
+from gatepass.domain.cards import CardStatus, HolderDetails
 from gatepass.domain.staff import Role
-from gatepass.domain.tickets import IssuedTicket
+from gatepass.domain.tickets import IssuedTicket, TicketRequest
 from gatepass.studio.middleware import Middleware
 from tests import factory
 from tests.domain.live.test_totals import activate, key_of, scan
 from tests.studio.browser_session import BrowserSession, sign_in
 
 
-async def handed(user: BrowserSession, **wish: str) -> IssuedTicket:
+async def handed(
+    user: BrowserSession, name: str | None = None, email: str | None = None, external_id: str | None = None
+) -> IssuedTicket:
     tenant = user.tenant
+    holder = HolderDetails(name, email) if name or email else None
+    request = TicketRequest(tenant.event_id, tenant.category_id, holder=holder, external_id=external_id)
     async with tenant.db.transaction() as tx:
-        return await tickets.issue_with_card(
-            tx, tenant.id, tenant.event_id, tenant.category_id, by=factory.BY, at=factory.now(), **wish
-        )
+        return await tickets.issue(tx, tenant.id, request, by=factory.BY, at=factory.now())
 
 
 async def leads_to(user: BrowserSession, q: str) -> str:
@@ -29,7 +31,7 @@ async def leads_to(user: BrowserSession, q: str) -> str:
 
 
 async def test_a_card_is_found_by_anything_that_names_it(user: BrowserSession) -> None:
-    made = await handed(user, name="Zoë Öster", email="zoe@example.org", reference="A-77")
+    made = await handed(user, name="Zoë Öster", email="zoe@example.org", external_id="A-77")
     bare = made.card_number.replace(" ", "").lower()
     for q in (made.card_number, bare, bare[3:], str(made.card_id), str(made.ticket_id), "A-77"):
         assert await leads_to(user, q) == str(made.card_id)
@@ -69,7 +71,9 @@ async def test_tickets_by_category_and_state(user: BrowserSession) -> None:
 
 async def test_a_ticket_is_issued_on_a_new_card_or_an_old_one(user: BrowserSession) -> None:
     rest = f"events/{user.tenant.event_id}/tickets/new"
-    page = await user.follow(await user.send(rest, category=str(user.tenant.category_id), name="Ann", reference="A-1"))
+    page = await user.follow(
+        await user.send(rest, category=str(user.tenant.category_id), name="Ann", external_id="A-1")
+    )
     assert "The ticket is on card SVC" in page
     card = await user.tenant.card(with_ticket=False)
     await user.send(rest, category="General", card_number=card.number)
@@ -79,8 +83,8 @@ async def test_a_ticket_is_issued_on_a_new_card_or_an_old_one(user: BrowserSessi
     for field, value in (
         ("category", "Nowhere"),
         ("card_number", "SVC 0"),
-        ("reference", "A-1"),
-        ("reference", "x" * 101),
+        ("external_id", "A-1"),
+        ("external_id", "x" * 129),
     ):
         fields = {"category": "General", field: value}
         assert f'id="e-{field}"' in (await user.send(rest, status=422, **fields)).text

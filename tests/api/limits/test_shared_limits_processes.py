@@ -15,8 +15,8 @@ import httpx2
 import pytest
 
 from gatepass.domain.limits import Policy
-from tests.api.test_limits import left
-from tests.api.test_shared_limits import until
+from tests.api.limits.test_limits import left
+from tests.api.limits.test_shared_limits import until
 from tests.factory import Tenant
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, launch, wait_until_ready

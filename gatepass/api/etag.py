@@ -1,0 +1,33 @@
+"""ETag and If-Match: a caller changes an object only if it is still what they have read."""
+
+import re
+from datetime import datetime
+from typing import Any, Final
+
+from gatepass.api.request import RawRequest
+from gatepass.base.clock import version_of
+from gatepass.base.errors import InvalidRequest
+
+# RFC 9110: entity tags with commas between them. A weak one never matches.
+TAGS: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,64}"(?:[ \t]*,[ \t]*(?:W/)?"[\x21\x23-\x7e]{0,64}"){0,15}')
+STRONG: Final = re.compile(r'(?<!W/)"([\x21\x23-\x7e]*)"')
+
+
+def etag(updated_at: datetime) -> str:
+    return f'"{version_of(updated_at)}"'
+
+
+def etag_headers(content: Any) -> dict[str, str]:
+    """The ETag of an object that has `updated_at`."""
+    updated_at = getattr(content, "updated_at", None)
+    return {} if updated_at is None else {"ETag": etag(updated_at)}
+
+
+def seen_versions(request: RawRequest) -> frozenset[str] | None:
+    """The versions in If-Match; None if there is no such header, or if it is `*`."""
+    text = request.header(b"if-match")
+    if text is None or text.strip() == "*":
+        return None
+    if not TAGS.fullmatch(text.strip()):
+        raise InvalidRequest("If-Match has the ETag of an answer.", param="If-Match")
+    return frozenset(STRONG.findall(text))

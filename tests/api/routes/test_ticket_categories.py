@@ -1,0 +1,54 @@
+"""Ticket categories by API: prices as they were sent, a version each, and never fewer places than are issued."""
+
+import httpx2
+import pytest
+
+from tests.api.conftest import assert_error
+from tests.api.routes.test_event_changes import STANDING, category, draft
+from tests.factory import Tenant
+
+
+async def test_categories_never_have_fewer_places_than_are_issued(client: httpx2.AsyncClient, tenant: Tenant) -> None:
+    await tenant.card()
+    path = f"/ticket-categories/{tenant.category_id}"
+    assert_error(await client.patch(path, json={"quantity_total": 0}), 400, "invalid_request", param="quantity_total")
+    assert_error(await client.patch(path, json={"currency": "USD"}), 400, "invalid_request", param="currency")
+    assert_error(await client.delete(path), 409, "not_allowed")
+    answer = await client.patch(path, json={"quantity_total": 1, "price": 30, "tier": "vip"})
+    shown = answer.json()["data"]
+    assert (shown["quantity_total"], shown["quantity_sold"], shown["price"], shown["tier"]) == (1, 1, 30, "vip")
+
+
+async def test_a_category_has_a_version_too(client: httpx2.AsyncClient, tenant: Tenant) -> None:
+    event_id = (await draft(client))["id"]
+    answer = await client.post(f"/events/{event_id}/ticket-categories", json=STANDING)
+    path, first = f"/ticket-categories/{answer.json()['data']['id']}", answer.headers["ETag"]
+    second = await client.patch(path, json={"name": "Seats"}, headers={"If-Match": first})
+    assert second.headers["ETag"] != first
+    assert_error(await client.patch(path, json={"name": "x"}, headers={"If-Match": first}), 412, "changed_meanwhile")
+    assert_error(await client.delete(path, headers={"If-Match": first}), 412, "changed_meanwhile")
+    assert (await client.delete(path, headers={"If-Match": second.headers["ETag"]})).status_code == 204
+    assert_error(await client.patch(path, json={"name": "x"}), 404, "category_not_found")
+    assert_error(await client.delete(path), 404, "category_not_found")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", ""), ("name", "x" * 101), ("name", None), ("price", -1), ("price", "25"), ("price", 25.501),
+        ("price", 1e13), ("price", None), ("currency", "eur"), ("currency", "XXX"), ("quantity_total", -1),
+        ("quantity_total", 1.5), ("quantity_total", 10_000_001), ("tier", "VIP"), ("tier", ""),
+    ],
+    ids=str,
+)  # fmt: skip
+async def test_a_bad_field_of_a_category_is_named(
+    client: httpx2.AsyncClient, tenant: Tenant, field: str, value: object
+) -> None:
+    body = {name: given for name, given in {**STANDING, field: value}.items() if given is not None}
+    answer = await client.post(f"/events/{tenant.event_id}/ticket-categories", json=body)
+    assert_error(answer, 400, "invalid_request", param=field)
+
+
+@pytest.mark.parametrize("price", [0, 0.1, 19.99, 25.5, 999_999_999.99, 1])
+async def test_a_price_comes_back_as_it_was_sent(client: httpx2.AsyncClient, tenant: Tenant, price: float) -> None:
+    assert (await category(client, str(tenant.event_id), price=price))["price"] == price

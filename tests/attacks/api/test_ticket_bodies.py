@@ -1,0 +1,97 @@
+"""Bodies for cards and tickets that are odd, nested or made to cost: a refusal each, and never a fault of ours."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.attacks.target import Target
+
+BAD = (400, "invalid_request")
+# One character that NFKC makes eighteen of.
+GROWS = "\ufdfa"
+HOLDERS: dict[str, Any] = {
+    "a NUL in the name": {"name": "a\x00"},
+    "a lone surrogate": {"name": "\ud800"},
+    "a line feed": {"name": "a\nb"},
+    "blanks": {"name": "   "},
+    "nobody": {},
+    "a list": ["ann@example.org"],
+    "a number": {"email": 17},
+    "no address": {"email": "ann"},
+    "two addresses": {"email": "ann@example.org@example.org"},
+    "an address with a NUL": {"email": "ann\x00@example.org"},
+    "an address that grows": {"email": GROWS * 300 + "@x"},
+    "an address that goes": {"email": "\u3164@\u3164", "name": ""},
+    "a long name": {"name": "x" * 201},
+    "a locale with a path": {"name": "Ann", "locale": "../../etc/passwd"},
+    "deep": {"name": "Ann", "locale": [[[[["x"]]]]]},
+}
+EXTERNAL_IDS = ["", "x" * 129, "a\x00", "a\nb", "\u202e", 17, ["a"], {"$ne": None}]
+
+
+def ticket(target: Target, **more: Any) -> dict[str, Any]:
+    return {"event_id": str(target.tenant.event_id), "category_id": str(target.tenant.category_id), **more}
+
+
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=list(HOLDERS))
+@pytest.mark.parametrize("path", ["/tickets", "/cards"])
+async def test_holders(target: Target, path: str, holder: Any) -> None:
+    body = ticket(target, holder=holder) if path == "/tickets" else {"holder": holder}
+    async with target.api() as client:
+        answer = await client.post(path, content=json.dumps(body))
+    assert (answer.status_code, answer.json()["code"]) == BAD, answer.text
+
+
+@pytest.mark.parametrize("external_id", EXTERNAL_IDS, ids=repr)
+async def test_external_ids(target: Target, external_id: Any) -> None:
+    body = ticket(target, holder={"name": "Ann"}, external_id=external_id)
+    async with target.api() as client:
+        answers = [await client.post("/tickets", content=json.dumps(body))]
+        batch = await client.post("/tickets/batch", content=json.dumps({"tickets": [body]}))
+        answers.append(await client.post("/cards", content=json.dumps({"external_id": external_id})))
+    assert {(answer.status_code, answer.json()["code"]) for answer in answers} == {BAD}
+    assert [result["code"] for result in batch.json()["data"]] == ["invalid_request"]
+
+
+BATCHES: dict[str, str] = {
+    "no list": '{"tickets":{}}',
+    "nothing": '{"tickets":[]}',
+    "null": '{"tickets":null}',
+    "1,001 items": json.dumps({"tickets": [{}] * 1_001}),
+    "deep": '{"tickets":[' + "[" * 100_000 + "]" * 100_000 + "]}",
+    "cut off": '{"tickets":[{}',
+    "another name": '{"items":[{}]}',
+}
+
+
+@pytest.mark.parametrize("body", BATCHES.values(), ids=list(BATCHES))
+async def test_batches(target: Target, body: str) -> None:
+    async with target.api() as client:
+        answer = await client.post("/tickets/batch", content=body)
+    assert (answer.status_code, answer.json()["code"]) == BAD, answer.text
+
+
+@pytest.mark.parametrize("path", ["/tickets/batch", "/card-tokens", "/tickets", "/cards"])
+async def test_more_than_a_body_may_have(target: Target, path: str) -> None:
+    async with target.api() as client:
+        answer = await client.post(path, content=b" " * (1024 * 1024 + 1))
+    assert (answer.status_code, answer.json()["code"]) == (413, "request_too_large")
+
+
+async def test_a_thousand_items_that_are_not_valid(target: Target) -> None:
+    """Each has its result, and nothing is made."""
+    items = [17, None, "x", [], {}, {"event_id": "x"}, ticket(target), ticket(target, holder={"email": GROWS + "@"})]
+    async with target.api() as client:
+        answer = await client.post("/tickets/batch", content=json.dumps({"tickets": items * 125}))
+        listed = await client.get("/tickets")
+    assert {(result["status"], result["code"]) for result in answer.json()["data"]} == {BAD}
+    assert (len(answer.json()["data"]), listed.json()["data"]) == (1_000, [])
+
+
+async def test_tokens_of_cards_of_others(target: Target) -> None:
+    stranger = await target.other.card()
+    async with target.api() as client:
+        answer = await client.post("/card-tokens", json={"cards": [str(stranger.id)] * 1_000})
+    assert {(result["status"], result["code"]) for result in answer.json()["data"]} == {(404, "card_not_found")}
+    assert "SVC1" not in answer.text
