@@ -49,6 +49,8 @@ def routes(state: ApiState) -> FastAPI:
     app.state.readiness = state.readiness
     app.state.cell = state.settings.cell
     app.state.base_path = BASE_PATH
+    for path, methods in routers.HIDDEN.items():
+        app.add_api_route(BASE_PATH + path, _wrong_method, methods=sorted(methods))
     for router in routers.ROUTERS:
         app.include_router(router, prefix=BASE_PATH)
     app.include_router(health.router)
@@ -92,6 +94,10 @@ async def _hung_up(_request: Request, _error: Exception) -> Response:
 
 async def _not_understood(request: Request, _error: Exception) -> Response:
     return await _refused(request, InvalidRequest())
+
+
+async def _wrong_method() -> None:
+    raise HTTPException(405)
 
 
 async def _no_such_route(request: Request, error: Exception) -> Response:

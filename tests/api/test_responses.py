@@ -63,12 +63,17 @@ async def test_the_answer_of_a_refusal(api: Api, client: httpx2.AsyncClient, ten
     assert wrong.headers["Allow"] == "POST"
     assert (await client.put("/webhooks")).headers["Allow"] == "GET, POST"
     assert (await client.put(f"/webhooks/{tenant.id}")).headers["Allow"] == "DELETE, GET, PATCH"
+    hidden = await client.get("/tickets/batch")  # not the ticket of this id
+    assert_error(hidden, 405, "method_not_allowed")
+    assert hidden.headers["Allow"] == "POST"
+    assert (await client.get("/tickets/BATCH")).status_code == 404
     async with api.client() as nobody:
         missing = await nobody.get("/events")
         assert_error(missing, 401, "invalid_key")
         assert missing.headers["WWW-Authenticate"] == "Bearer"
         assert_error(await nobody.get("/nowhere"), 401, "invalid_key")
         assert_error(await nobody.delete("/scan"), 401, "invalid_key")
+        assert_error(await nobody.get("/tickets/batch"), 401, "invalid_key")
         assert_error(await nobody.get("http://gatepass.test/elsewhere"), 404, "not_found")
 
 

@@ -47,5 +47,17 @@ def _methods() -> dict[str, set[str]]:
     return found
 
 
+def _hidden() -> dict[str, set[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for path in METHODS:
+        for route in ROUTES:
+            if "{" not in path and "{" in route.path and route.path_regex.match(path):
+                found[path].update((route.methods or set()) - METHODS[path])
+    return found
+
+
 # The methods of each path. Where several routes share a path, Starlette would name only those of the first.
 METHODS: Final = _methods()
+# A path without a parameter that a path with one matches too: the methods that only the other one has. `GET /tickets/batch`
+# would else be answered as `GET /tickets/{id}`.
+HIDDEN: Final = _hidden()
