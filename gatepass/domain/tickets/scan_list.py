@@ -1,7 +1,9 @@
 """Every scan with its verdict: newest first, or on from a scan that the caller has seen.
 
 No index is added for it: every scan would write it. Lists of an organization and of an event are read by the indexes
-that there are. A ticket has the id of the scan that activated it, and refused scans have an index by card.
+that there are. A ticket has the id of the scan that activated it, `undone_activation` those of earlier ones, and refused
+scans have an index by card. An activation that was undone leaves the list of its card with the ticket, if that moves to
+another card. Scans of a ticket are its activations, on any card, and the refusals of its present card.
 """
 
 from dataclasses import dataclass
@@ -164,6 +166,14 @@ NEWEST_OF_CARD: Final = """
                AND t.card_id = $7
                AND ($8::uuid IS NULL OR t.id = $8)
              UNION ALL
+            SELECT s.*
+              FROM ticket t
+              JOIN undone_activation u ON u.organization_id = t.organization_id AND u.ticket_id = t.id
+              JOIN scan s ON s.organization_id = u.organization_id AND s.at = u.scan_at AND s.id = u.scan_id
+             WHERE t.organization_id = $1
+               AND t.card_id = $7
+               AND ($8::uuid = t.id OR $8 IS NULL AND s.card_id = $7)
+             UNION ALL
             (SELECT s.*
                FROM scan s
               WHERE s.organization_id = $1
@@ -240,6 +250,14 @@ FOLLOWING_OF_CARD: Final = """
              WHERE t.organization_id = $1
                AND t.card_id = $8
                AND ($9::uuid IS NULL OR t.id = $9)
+             UNION ALL
+            SELECT s.*
+              FROM ticket t
+              JOIN undone_activation u ON u.organization_id = t.organization_id AND u.ticket_id = t.id
+              JOIN scan s ON s.organization_id = u.organization_id AND s.at = u.scan_at AND s.id = u.scan_id
+             WHERE t.organization_id = $1
+               AND t.card_id = $8
+               AND ($9::uuid = t.id OR $9 IS NULL AND s.card_id = $8)
              UNION ALL
             (SELECT s.*
                FROM scan s

@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx2
 import pytest
 
+from gatepass.domain import tickets
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.sandbox import EVENT_ID
@@ -82,6 +83,34 @@ async def test_scans_of_an_event_a_ticket_or_a_card(client: httpx2.AsyncClient, 
         assert await listed(client, **{name: str(value)}, after=start["cursor"]) == [
             id for id in wanted if id != start["id"]
         ], name
+
+
+async def test_an_activation_that_was_undone_stays_in_the_lists(client: httpx2.AsyncClient, tenant: Tenant) -> None:
+    card, start = await tenant.card(), await scan(client, tenant, "SVC 0000 0000 0000")
+    mark = (await client.get("/scans")).json()["data"][0]["cursor"]
+    ids = [await scan(client, tenant, card.number)]
+    ticket = (await client.get("/scans")).json()["data"][0]["ticket_id"]
+    for _ in range(2):
+        async with tenant.db.transaction() as tx:
+            await tickets.undo_activation(tx, tenant.id, UUID(ticket), by="test", at=factory.now(), reason="Wrong gate.")
+        ids.append(await scan(client, tenant, card.number))
+    for params in ({"card_id": str(card.id)}, {"ticket_id": ticket}):
+        assert await listed(client, **params) == ids[::-1]
+        assert await listed(client, **params, after=mark) == ids
+    assert await listed(client) == [*ids[::-1], start]
+
+
+async def test_an_undone_activation_is_of_its_ticket_and_of_no_later_card(
+    client: httpx2.AsyncClient, tenant: Tenant
+) -> None:
+    card, other = await tenant.card(), await tenant.card(with_ticket=False)
+    used = await scan(client, tenant, card.number)
+    ticket = (await client.get("/scans")).json()["data"][0]["ticket_id"]
+    async with tenant.db.transaction() as tx:
+        await tickets.undo_activation(tx, tenant.id, UUID(ticket), by="test", at=factory.now(), reason="Sold on.")
+        await tickets.transfer(tx, tenant.id, UUID(ticket), card_id=other.id, by="test", at=factory.now())
+    assert await listed(client, ticket_id=ticket) == [used]
+    assert await listed(client, card_id=str(other.id)) == []
 
 
 async def test_following_goes_on_where_it_stopped(client: httpx2.AsyncClient, tenant: Tenant) -> None:
