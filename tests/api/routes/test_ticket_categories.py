@@ -1,5 +1,8 @@
 """Ticket categories by API: prices as they were sent, a version each, and never fewer places than are issued."""
 
+import asyncio
+from collections.abc import Awaitable
+
 import httpx2
 import pytest
 
@@ -52,3 +55,45 @@ async def test_a_bad_field_of_a_category_is_named(
 @pytest.mark.parametrize("price", [0, 0.1, 19.99, 25.5, 999_999_999.99, 1])
 async def test_a_price_comes_back_as_it_was_sent(client: httpx2.AsyncClient, tenant: Tenant, price: float) -> None:
     assert (await category(client, str(tenant.event_id), price=price))["price"] == price
+
+
+@pytest.mark.parametrize("round", range(3))
+async def test_a_category_is_removed_once_whatever_else_happens_to_it(
+    client: httpx2.AsyncClient, tenant: Tenant, round: int
+) -> None:
+    """Removed by three, changed and sold at once: one order of these is as if they came one after the other."""
+    event_id = str(tenant.event_id)
+    made = [(await category(client, event_id))["id"] for _ in range(4)]
+    numbers = [(await tenant.card(with_ticket=False)).number for _ in made]
+
+    def calls(id: str, number: str) -> list[Awaitable[httpx2.Response]]:
+        sold = {"event_id": event_id, "category_id": id, "card_number": number}
+        removed = [client.delete(f"/ticket-categories/{id}") for _ in range(3)]
+        changed = client.patch(f"/ticket-categories/{id}", json={"name": "Seats", "quantity_total": 7})
+        ordered = [*removed, changed, client.post("/tickets", json=sold)]
+        return ordered[round:] + ordered[:round]
+
+    together = [call for id, number in zip(made, numbers, strict=True) for call in calls(id, number)]
+    answers = await asyncio.gather(*together)
+    for part in range(len(made)):
+        of_one = answers[part * 5 : part * 5 + 5]
+        of_one = of_one[5 - round :] + of_one[: 5 - round]
+        removed, changed, sold = [one.status_code for one in of_one[:3]], of_one[3], of_one[4]
+        if sold.status_code == 201:
+            assert removed == [409, 409, 409]
+            assert (changed.status_code, sold.json()["data"]["category_id"]) == (200, made[part])
+        else:
+            # A sale that was waiting when it was removed finds no places.
+            assert sold.json()["code"] in ("category_not_found", "sold_out")
+            assert sorted(removed) == [204, 404, 404]
+            assert changed.status_code in (200, 404)
+
+
+async def test_a_draft_and_its_category_are_removed_at_once(client: httpx2.AsyncClient) -> None:
+    drafts = [(await draft(client))["id"] for _ in range(4)]
+    seats = [(await category(client, id))["id"] for id in drafts]
+    answers = await asyncio.gather(
+        *(client.delete(f"/events/{id}") for id in drafts), *(client.delete(f"/ticket-categories/{id}") for id in seats)
+    )
+    assert [one.status_code for one in answers[:4]] == [204] * 4
+    assert {one.status_code for one in answers[4:]} <= {204, 404}
