@@ -50,7 +50,7 @@ def routes(state: ApiState) -> FastAPI:
     app.state.cell = state.settings.cell
     app.state.base_path = BASE_PATH
     for path, methods in routers.HIDDEN.items():
-        app.add_api_route(BASE_PATH + path, _wrong_method, methods=sorted(methods))
+        app.add_api_route(BASE_PATH + path, _wrong_method, methods=sorted(methods), include_in_schema=False)
     for router in routers.ROUTERS:
         app.include_router(router, prefix=BASE_PATH)
     app.include_router(health.router)

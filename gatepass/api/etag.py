@@ -1,7 +1,6 @@
 """ETag and If-Match: a caller changes an object only if it is still what they have read."""
 
 import re
-from datetime import datetime
 from typing import Any, Final
 
 from gatepass.api.request import RawRequest
@@ -13,14 +12,12 @@ TAGS: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,64}"(?:[ \t]*,[ \t]*(?:W/)?
 STRONG: Final = re.compile(r'(?<!W/)"([\x21\x23-\x7e]*)"')
 
 
-def etag(updated_at: datetime) -> str:
-    return f'"{version_of(updated_at)}"'
-
-
 def etag_headers(content: Any) -> dict[str, str]:
-    """The ETag of an object that has `updated_at`."""
-    updated_at = getattr(content, "updated_at", None)
-    return {} if updated_at is None else {"ETag": etag(updated_at)}
+    """The ETag of an object: its version, or the time of its last change; none for anything else."""
+    version, updated_at = getattr(content, "version", None), getattr(content, "updated_at", None)
+    if version is None and updated_at is not None:
+        version = version_of(updated_at)
+    return {} if version is None else {"ETag": f'"{version}"'}
 
 
 def seen_versions(request: RawRequest) -> frozenset[str] | None:

@@ -10,12 +10,12 @@ A route hands over what it does and how the answer is made of what is kept:
         async def create(tx: Tx) -> Kept:
             return Kept(201, id=await events.create(tx, write.caller.organization_id, …))
 
-        async def shown(tx: Tx, kept: Kept) -> EventOut:
-            return EventOut.of(await events.find(tx, write.caller.organization_id, kept.id))
+        async def find(tx: Tx, id: UUID) -> EventOut:
+            return EventOut.of(await events.find(tx, write.caller.organization_id, id))
 
-        return await once(write, raw, create, shown)
+        return await once(write, raw, create, the_kept(find))
 
-Both run in one transaction, which also keeps the answer and writes the row of the request log. A retry runs `shown`
+Both run in one transaction, which also keeps the answer and writes the row of the request log. A retry runs `find`
 alone: ids and statuses are kept, so an object is shown as it is now, and a token is signed again. A refusal with a
 status of KEPT_REFUSALS rolls back what `create` did, and is kept; any other rolls back everything, and the key stays
 free. `finish` makes the body after the commit: what takes long, such as signing a thousand tokens, holds no connection.
@@ -27,6 +27,7 @@ key the call is simply done. For each item of a batch see `Kept.items`, `item_pr
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
+from uuid import UUID
 
 from pydantic import BaseModel
 from starlette.responses import Response
@@ -39,7 +40,7 @@ from gatepass.base.errors import Refusal
 from gatepass.domain import idempotency
 from gatepass.domain.idempotency import Kept, Taken
 
-__all__ = ["Kept", "item_problem", "once"]
+__all__ = ["Kept", "item_problem", "once", "the_kept"]
 
 T = TypeVar("T")
 
@@ -70,6 +71,16 @@ async def once(
     if shown is None:
         return problem_reply(kept.status, kept.problem or {}, headers).response()
     return reply(kept.status, await finish(shown) if finish else shown, headers).response()
+
+
+def the_kept(find: Callable[[Tx, UUID], Awaitable[T]]) -> Callable[[Tx, Kept], Awaitable[T]]:
+    """To show the object whose id is kept, as it is now."""
+
+    async def show(tx: Tx, kept: Kept) -> T:
+        assert kept.id is not None  # noqa: S101  what is done keeps one
+        return await find(tx, kept.id)
+
+    return show
 
 
 def item_problem(refusal: Refusal, write: Write) -> Kept:

@@ -2,12 +2,12 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
-from typing import Annotated, Final, Generic, TypeVar
+from typing import Annotated, Final, Generic, Self, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import Query, Response
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PrivateAttr, WithJsonSchema
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.errors import InvalidRequest
@@ -26,6 +26,20 @@ Moment = Annotated[
 
 class Wire(BaseModel):
     model_config = ConfigDict(frozen=True)
+
+
+class Versioned(Wire):
+    """An object whose ETag is a digest of all that is known of it, beside what is shown."""
+
+    _version: str = PrivateAttr()
+
+    @property
+    def version(self) -> str:
+        return self._version
+
+    def of_version(self, version: str) -> Self:
+        self._version = version
+        return self
 
 
 class Data(Wire, Generic[T]):

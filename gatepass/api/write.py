@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request
 
@@ -12,8 +12,12 @@ from gatepass.api.auth import call_of, needs
 from gatepass.api.request import ApiCall, RawRequest
 from gatepass.api.state import ApiState
 from gatepass.base.database import Tx
+from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import request_log
-from gatepass.domain.keys import Caller, Scope
+from gatepass.domain.keys import Caller, Mode, Scope
+
+# Until the sandbox has cards and tickets of its own.
+NO_CARDS: Final = "The sandbox makes no cards or tickets. Use a live key."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,11 @@ class Write:
     @property
     def at(self) -> datetime:
         return self.call.at
+
+    def require_live(self, sentence: str = NO_CARDS) -> None:
+        """Refuse in the sandbox, with this sentence."""
+        if self.caller.mode is Mode.SANDBOX:
+            raise NotAllowedFromHere(sentence)
 
     @asynccontextmanager
     async def transaction(self, status: int) -> AsyncGenerator[Tx]:

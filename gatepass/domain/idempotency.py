@@ -12,7 +12,7 @@ import msgspec
 
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
-from gatepass.base.ids import id_of
+from gatepass.base.ids import digest_of
 from gatepass.domain.keys import Mode
 
 # Stored in the place of a scan's verdict; no code of a refusal.
@@ -49,12 +49,12 @@ class Taken(msgspec.Struct, frozen=True):
 
 def key_digest(mode: Mode, idempotency_key: str) -> UUID:
     """An idempotency key within its organization. Live and sandbox keys are apart."""
-    return digest(mode, idempotency_key)
+    return digest_of(mode, idempotency_key)
 
 
 def fingerprint(method: str, path: str, body: bytes) -> UUID:
     """A digest of what a call asks for: its method, its path, its body."""
-    return digest(method, path, hashlib.sha256(canonical(body)).hexdigest())
+    return digest_of(method, path, hashlib.sha256(canonical(body)).hexdigest())
 
 
 def canonical(body: bytes) -> bytes:
@@ -63,11 +63,6 @@ def canonical(body: bytes) -> bytes:
         return msgspec.json.encode(msgspec.json.decode(body), order="sorted")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return body
-
-
-def digest(*parts: str | None) -> UUID:
-    """128 bits of SHA-256: a collision harms only the organization that searched for it."""
-    return id_of(hashlib.sha256(msgspec.json.encode(parts)).digest()[:16])
 
 
 async def take(tx: Tx, taken: Taken) -> Kept | None:

@@ -183,7 +183,7 @@ NOTES: Final[dict[str, Notes]] = {
         success="The category as it is now.",
         shown=CATEGORY,
         refusals=(
-            InvalidRequest("40 are sold: there cannot be fewer places.", param="quantity_total"),
+            InvalidRequest("40 are issued: there cannot be fewer places.", param="quantity_total"),
             BAD_PRICE,
             BAD_TAG,
             *NO_CATEGORY,

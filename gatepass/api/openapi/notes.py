@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from gatepass.api.openapi import schemas
 from gatepass.api.request import LARGEST_BODY, LONGEST_IDEMPOTENCY_KEY
 from gatepass.api.schemas import MOST
+from gatepass.api.write import NO_CARDS
 from gatepass.base.errors import InvalidRequest, NotAllowedFromHere, Refusal
 from gatepass.domain.keys import Scope
 
@@ -84,8 +85,7 @@ IF_MATCH: Final[Json] = {
     ),
     "schema": {"type": "string"},
 }
-# Until the sandbox has cards and tickets of its own.
-NO_SANDBOX: Final = NotAllowedFromHere("The sandbox makes no cards or tickets. Use a live key.")
+NO_SANDBOX: Final = NotAllowedFromHere(NO_CARDS)
 
 LIMIT: Final = query(
     "limit", "How many items a page has at most.", {"type": "integer", "minimum": 1, "maximum": MOST, "default": MOST}

@@ -167,6 +167,8 @@ def of_requests() -> dict[str, Json]:
         _only(ticket, "By person", "holder"),
     ]
     transfer["oneOf"] = [_only(transfer, "To a card", "card_id"), _only(transfer, "To a person", "holder")]
+    holder = described["HolderRequest"]
+    holder["anyOf"] = [_only(holder, "With a name", "name"), _only(holder, "With an address", "email")]
     described["TicketBatchRequest"]["properties"]["tickets"]["items"] = ref("TicketRequest")
     return described
 

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Depends, Query, Response
 from msgspec import UNSET
 
 from gatepass.api.auth import State
-from gatepass.api.once import Kept, once
+from gatepass.api.etag import etag_headers, seen_versions
+from gatepass.api.once import Kept, once, the_kept
 from gatepass.api.request import decoded
 from gatepass.api.routes.card_schemas import (
     CardChange,
@@ -21,12 +22,9 @@ from gatepass.api.routes.card_schemas import (
     ReasonIn,
     card_id,
     corrected,
-    etag,
-    expected_versions,
     holder_of,
     printable,
     reason_of,
-    require_live,
 )
 from gatepass.api.schemas import Data, Page, next_page, page_size, page_start
 from gatepass.api.write import Write
@@ -49,7 +47,7 @@ async def create_card(write: CardsWrite) -> Response:
     """A card: new, or the one that this person has."""
     raw = await write.request.body()
     body = decoded(raw, NEW)
-    require_live(write.caller)
+    write.require_live()
     external_id = printable(body.external_id, "external_id")
     holder = holder_of(body.holder) if body.holder else None
 
@@ -125,8 +123,9 @@ async def card(caller: CardsReader, state: State, response: Response, id: Id) ->
     wanted = card_id(caller, id)
     async with state.db.autocommit() as tx:
         found = await cards.find(tx, caller.organization_id, wanted)
-    response.headers["ETag"] = etag(found.version)
-    return Data(data=CardOut.of(found))
+    shown = CardOut.of(found)
+    response.headers.update(etag_headers(shown))
+    return Data(data=shown)
 
 
 @router.patch("/cards/{id}")
@@ -136,15 +135,16 @@ async def change_card(write: CardsWrite, response: Response, id: Id) -> Data[Car
     async with write.transaction(200) as tx:
         found = await cards.find(tx, write.caller.organization_id, wanted)
         holder = corrected(found, None if body.holder is UNSET else body.holder)
-        versions = expected_versions(write.request)
+        versions = seen_versions(write.request)
         if body.holder is UNSET:
             cards.require_version(found, versions)
         else:
             found = await cards.correct_holder(
                 tx, write.caller.organization_id, wanted, holder, versions=versions, by=write.by, at=write.at
             )
-    response.headers["ETag"] = etag(found.version)
-    return Data(data=CardOut.of(found))
+    shown = CardOut.of(found)
+    response.headers.update(etag_headers(shown))
+    return Data(data=shown)
 
 
 @router.post("/cards/{id}/suspend", response_model=Data[CardOut])
@@ -193,14 +193,8 @@ async def _with_reason(write: Write, id: str, work: Callable[[Tx, UUID, str], Aw
 
 async def _shown_once(write: Write, raw: bytes, act: Callable[[Tx], Awaitable[Kept]]) -> Response:
     """Do it once; the answer is the card as it is now."""
-    shown: list[HeldCard] = []
 
-    async def show(tx: Tx, kept: Kept) -> CardOut:
-        assert kept.id is not None  # noqa: S101  each of the acts above keeps one
-        shown.append(await cards.find(tx, write.caller.organization_id, kept.id))
-        return CardOut.of(shown[-1])
+    async def find(tx: Tx, id: UUID) -> CardOut:
+        return CardOut.of(await cards.find(tx, write.caller.organization_id, id))
 
-    response = await once(write, raw, act, show)
-    if shown:
-        response.headers["ETag"] = etag(shown[-1].version)
-    return response
+    return await once(write, raw, act, the_kept(find))

@@ -1,6 +1,5 @@
 """A card and its holder on the wire: request bodies and response models."""
 
-from collections.abc import Collection
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -9,10 +8,9 @@ from fastapi import Path
 from msgspec import UNSET, UnsetType
 
 from gatepass.api.auth import needs
-from gatepass.api.request import RawRequest
-from gatepass.api.schemas import Moment, Wire
+from gatepass.api.schemas import Moment, Versioned, Wire
 from gatepass.api.write import Write, writes
-from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
+from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
 from gatepass.domain import cards
 from gatepass.domain.cards import LONGEST_EMAIL, LONGEST_NAME, CardNotFound, CardStatus, HeldCard, HolderDetails
@@ -82,7 +80,7 @@ class HolderOut(Wire):
     companion: bool
 
 
-class CardOut(Wire):
+class CardOut(Versioned):
     id: UUID
     number: str
     status: CardStatus
@@ -104,7 +102,7 @@ class CardOut(Wire):
             external_id=card.external_id,
             issued_at=card.issued_at,
             updated_at=card.updated_at,
-        )
+        ).of_version(card.version)
 
 
 class TokenOut(Wire):
@@ -167,21 +165,3 @@ def reason_of(body: ReasonIn) -> str:
     if not reason or not reason.isprintable():
         raise InvalidRequest("reason is empty, or cannot be printed.", param="reason")
     return reason
-
-
-def require_live(caller: Caller) -> None:
-    """The sandbox has its fixed cards and tickets, and makes no others."""
-    if caller.mode is Mode.SANDBOX:
-        raise NotAllowedFromHere("The sandbox makes no cards or tickets. Use a live key.")
-
-
-def etag(version: str) -> str:
-    return f'"{version}"'
-
-
-def expected_versions(request: RawRequest) -> Collection[str] | None:
-    """The versions that If-Match names; None if any will do. A weak one matches nothing."""
-    given = request.header(b"if-match")
-    if given is None or given.strip() == "*":
-        return None
-    return {tag.strip()[1:-1] for tag in given.split(",") if tag.strip().startswith('"')}

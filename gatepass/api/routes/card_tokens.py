@@ -21,7 +21,6 @@ from gatepass.api.routes.card_schemas import (
     TokenResultOut,
     TokensRequest,
     card_id,
-    require_live,
 )
 from gatepass.api.schemas import Data, Wire
 from gatepass.api.write import Write
@@ -74,7 +73,7 @@ async def create_card_tokens(write: CardsWrite) -> Response:
     raw = await write.request.body(LARGEST_BATCH)
     body = decoded(raw, MANY)
     expires_at = _expiry(body.expires_at, write.at)
-    require_live(write.caller)
+    write.require_live()
     organization_id, wanted = write.caller.organization_id, [strict_uuid(text) for text in body.cards]
 
     async def note(tx: Tx) -> Kept:

@@ -1,7 +1,8 @@
 """POST, PATCH and DELETE /events: a program makes, changes, publishes, cancels and ends events as the studio does."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import msgspec
@@ -9,14 +10,13 @@ from fastapi import APIRouter, Path, Response
 from msgspec import UNSET, UnsetType
 
 from gatepass.api.etag import seen_versions
-from gatepass.api.once import Kept, once, reply
+from gatepass.api.once import Kept, once, reply, the_kept
 from gatepass.api.request import decoded, moment
 from gatepass.api.routes.events import EventOut, read_event_id
 from gatepass.api.schemas import Data
 from gatepass.api.write import Write, writes
 from gatepass.base.clock import require_version
 from gatepass.base.database import Tx
-from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import events, sandbox
 from gatepass.domain.events import Details, Event, EventStatus
 from gatepass.domain.keys import Mode, Scope
@@ -25,6 +25,7 @@ router = APIRouter(tags=["Events"])
 
 EventsWrite = Annotated[Write, writes(Scope.EVENTS_WRITE)]
 EventId = Annotated[str, Path(description="The event's UUID.")]
+ONE_EVENT: Final = "The sandbox has one event of its own, which always stays the same. Use a live key."
 
 Title = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Time = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
@@ -70,7 +71,7 @@ async def create_event(write: EventsWrite) -> Response:
     raw = await write.request.body()
     body = decoded(raw, NEW)
     starts_at, ends_at = moment(body.starts_at, "starts_at"), moment(body.ends_at, "ends_at")
-    require_live(write)
+    write.require_live(ONE_EVENT)
 
     async def create(tx: Tx) -> Kept:
         event_id = await events.create(
@@ -80,7 +81,7 @@ async def create_event(write: EventsWrite) -> Response:
         )  # fmt: skip
         return Kept(201, id=event_id)
 
-    return await once(write, raw, create, _shown(write))
+    return await once(write, raw, create, the_kept(_found(write)))
 
 
 @router.patch("/events/{id}", response_model=Data[EventOut])
@@ -93,7 +94,7 @@ async def change_event(write: EventsWrite, id: EventId) -> Response:
         require_version(event.updated_at, seen)
         new = _changed(event, body, write)
         await events.edit(tx, write.caller.organization_id, event_id, new, by=write.by, at=write.at)
-        shown = await _shown(write)(tx, Kept(200, id=event_id))
+        shown = await _found(write)(tx, event_id)
     return reply(200, shown, {}).response()
 
 
@@ -106,7 +107,7 @@ async def publish_event(write: EventsWrite, id: EventId) -> Response:
         await events.publish(tx, write.caller.organization_id, event_id, by=write.by, at=write.at)
         return Kept(200, id=event_id)
 
-    return await once(write, raw, publish, _shown(write))
+    return await once(write, raw, publish, the_kept(_found(write)))
 
 
 @router.post("/events/{id}/cancel", response_model=Data[EventOut])
@@ -119,7 +120,7 @@ async def cancel_event(write: EventsWrite, id: EventId) -> Response:
         await events.cancel(tx, write.caller.organization_id, event_id, reason=reason, by=write.by, at=write.at)
         return Kept(200, id=event_id)
 
-    return await once(write, raw, cancel, _shown(write))
+    return await once(write, raw, cancel, the_kept(_found(write)))
 
 
 @router.post("/events/{id}/end", response_model=Data[EventOut])
@@ -132,7 +133,7 @@ async def end_event(write: EventsWrite, id: EventId) -> Response:
         await events.change_status(tx, organization_id, event_id, EventStatus.ENDED, by=write.by, at=write.at)
         return Kept(200, id=event_id)
 
-    return await once(write, raw, end, _shown(write))
+    return await once(write, raw, end, the_kept(_found(write)))
 
 
 @router.delete("/events/{id}", status_code=204)
@@ -144,30 +145,28 @@ async def delete_event(write: EventsWrite, id: EventId) -> None:
         require_version(was.updated_at, seen)
 
 
-def require_live(write: Write, event_id: UUID | None = None) -> None:
+def require_live_event(write: Write, event_id: UUID) -> None:
     """Refuse in the sandbox: it has one event, which nobody can change."""
     if write.caller.mode is Mode.SANDBOX:
-        if event_id is not None:
-            sandbox.find(event_id)
-        raise NotAllowedFromHere("The sandbox has one event of its own, which always stays the same. Use a live key.")
+        sandbox.find(event_id)
+    write.require_live(ONE_EVENT)
 
 
 def _event_id(write: Write, text: str) -> UUID:
     event_id = read_event_id(text)
-    require_live(write, event_id)
+    require_live_event(write, event_id)
     write.call.event_id = event_id
     return event_id
 
 
-def _shown(write: Write) -> Any:
-    """A function that shows the event as it is now."""
+def _found(write: Write) -> Callable[[Tx, UUID], Awaitable[EventOut]]:
+    """A function that finds the event as it is now."""
 
-    async def show(tx: Tx, kept: Kept) -> EventOut:
-        assert kept.id is not None  # noqa: S101  every call above keeps it
-        found = await events.find(tx, write.caller.organization_id, kept.id)
+    async def find(tx: Tx, id: UUID) -> EventOut:
+        found = await events.find(tx, write.caller.organization_id, id)
         return EventOut.of(found, write.state.settings.public_url, write.state.settings.cell)
 
-    return show
+    return find
 
 
 def _changed(event: Event, body: EventChange, write: Write) -> Details:

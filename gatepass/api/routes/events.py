@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import Field
 
 from gatepass.api.auth import State, needs
-from gatepass.api.etag import etag
+from gatepass.api.etag import etag_headers
 from gatepass.api.schemas import Data, Moment, Page, Wire, next_page, page_size, page_start
 from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
@@ -126,7 +126,7 @@ async def event(
     else:
         async with state.db.autocommit() as tx:
             found = await events.find(tx, caller.organization_id, event_id)
-    response.headers["ETag"] = etag(found.event.updated_at)
+    response.headers.update(etag_headers(found.event))
     return Data(data=EventOut.of(found, state.settings.public_url, state.settings.cell))
 
 

@@ -58,6 +58,6 @@ def _hidden() -> dict[str, set[str]]:
 
 # The methods of each path. Where several routes share a path, Starlette would name only those of the first.
 METHODS: Final = _methods()
-# A path without a parameter that a path with one matches too: the methods that only the other one has. `GET /tickets/batch`
-# would else be answered as `GET /tickets/{id}`.
+# A path without a parameter that a path with one matches too: the methods that only the other one has. Without them
+# `GET /tickets/batch` would be answered as `GET /tickets/{id}`.
 HIDDEN: Final = _hidden()

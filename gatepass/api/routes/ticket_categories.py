@@ -10,9 +10,9 @@ from fastapi import APIRouter, Path, Response
 from msgspec import UNSET, UnsetType
 
 from gatepass.api.etag import seen_versions
-from gatepass.api.once import Kept, once, reply
+from gatepass.api.once import Kept, once, reply, the_kept
 from gatepass.api.request import decoded
-from gatepass.api.routes.event_changes import EventId, EventsWrite, require_live
+from gatepass.api.routes.event_changes import ONE_EVENT, EventId, EventsWrite, require_live_event
 from gatepass.api.routes.events import TicketCategoryOut, read_event_id
 from gatepass.api.schemas import Data
 from gatepass.api.write import Write
@@ -55,7 +55,7 @@ async def create_category(write: EventsWrite, id: EventId) -> Response:
     """A new kind of ticket for an event."""
     event_id, raw = read_event_id(id), await write.request.body()
     body, organization_id = decoded(raw, NEW), write.caller.organization_id
-    require_live(write, event_id)
+    require_live_event(write, event_id)
     write.call.event_id = event_id
 
     async def create(tx: Tx) -> Kept:
@@ -65,11 +65,10 @@ async def create_category(write: EventsWrite, id: EventId) -> Response:
         )  # fmt: skip
         return Kept(201, id=category_id)
 
-    async def shown(tx: Tx, kept: Kept) -> TicketCategoryOut:
-        assert kept.id is not None  # noqa: S101  the function above keeps it
-        return TicketCategoryOut.of(await events.find_category(tx, organization_id, kept.id))
+    async def find(tx: Tx, id: UUID) -> TicketCategoryOut:
+        return TicketCategoryOut.of(await events.find_category(tx, organization_id, id))
 
-    return await once(write, raw, create, shown)
+    return await once(write, raw, create, the_kept(find))
 
 
 @router.patch("/ticket-categories/{id}", response_model=Data[TicketCategoryOut])
@@ -104,7 +103,7 @@ def _category_id(write: Write, text: str) -> UUID:
     category_id = strict_uuid(text)
     if category_id is None:
         raise CategoryNotFound
-    require_live(write)
+    write.require_live(ONE_EVENT)
     return category_id
 
 

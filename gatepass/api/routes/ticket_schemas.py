@@ -9,7 +9,7 @@ from fastapi import Path
 from gatepass.api.auth import needs
 from gatepass.api.request import decoded
 from gatepass.api.routes.card_schemas import MOST_ITEMS, ExternalId, HolderIn, Number, holder_of, printable
-from gatepass.api.schemas import Moment, Wire
+from gatepass.api.schemas import Moment, Versioned, Wire
 from gatepass.api.write import Write, writes
 from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
@@ -45,7 +45,7 @@ class TransferIn(msgspec.Struct, frozen=True):
     holder: HolderIn | None = None
 
 
-class TicketOut(Wire):
+class TicketOut(Versioned):
     id: UUID
     event_id: UUID
     category_id: UUID
@@ -82,7 +82,7 @@ class TicketOut(Wire):
             cancelled_at=ticket.cancelled_at,
             cancel_reason=ticket.cancel_reason,
             updated_at=ticket.updated_at,
-        )
+        ).of_version(ticket.version)
 
 
 class TicketResultOut(Wire):

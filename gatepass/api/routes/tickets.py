@@ -3,15 +3,17 @@
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Annotated, Any, Final
+from uuid import UUID
 
 import msgspec
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
 from gatepass.api.auth import State
-from gatepass.api.once import Kept, item_problem, once
+from gatepass.api.etag import etag_headers
+from gatepass.api.once import Kept, item_problem, once, the_kept
 from gatepass.api.request import decoded, moment
-from gatepass.api.routes.card_schemas import LARGEST_BATCH, ReasonIn, etag, printable, reason_of, require_live
+from gatepass.api.routes.card_schemas import LARGEST_BATCH, ReasonIn, printable, reason_of
 from gatepass.api.routes.ticket_schemas import (
     TAG,
     Id,
@@ -33,7 +35,7 @@ from gatepass.base.errors import InvalidRequest, Refusal
 from gatepass.base.paging import Place
 from gatepass.domain import tickets
 from gatepass.domain.keys import Mode
-from gatepass.domain.tickets import IssuedTicket, ListedTicket, TicketFilter, TicketRequest, TicketState
+from gatepass.domain.tickets import IssuedTicket, TicketFilter, TicketRequest, TicketState
 
 router = APIRouter(tags=[TAG])
 
@@ -50,7 +52,7 @@ async def create_ticket(write: TicketsWrite) -> Response:
     """Issue a ticket on a card, or for a person, whose card is found or made."""
     raw = await write.request.body()
     request = parsed_ticket(raw)
-    require_live(write.caller)
+    write.require_live()
     write.call.event_id = request.event_id
 
     async def issue(tx: Tx) -> Kept:
@@ -65,7 +67,7 @@ async def create_tickets(write: TicketsWrite) -> Response:
     """Issue many tickets in one transaction; an item that is refused harms no other."""
     raw = await write.request.body(LARGEST_BATCH)
     parsed = [_parsed(write, bytes(item)) for item in decoded(raw, BATCH).tickets]
-    require_live(write.caller)
+    write.require_live()
     requests = [request for request in parsed if isinstance(request, TicketRequest)]
 
     async def issue(tx: Tx) -> Kept:
@@ -162,8 +164,9 @@ async def ticket(caller: TicketsReader, state: State, response: Response, id: Id
     wanted = ticket_id(caller, id)
     async with state.db.autocommit() as tx:
         found = await tickets.find(tx, caller.organization_id, wanted)
-    response.headers["ETag"] = etag(found.version)
-    return Data(data=TicketOut.of(found))
+    shown = TicketOut.of(found)
+    response.headers.update(etag_headers(shown))
+    return Data(data=shown)
 
 
 @router.post("/tickets/{id}/cancel", response_model=Data[TicketOut])
@@ -196,14 +199,8 @@ async def transfer_ticket(write: TicketsWrite, id: Id) -> Response:
 
 async def _shown_once(write: Write, raw: bytes, act: Callable[[Tx], Awaitable[Kept]]) -> Response:
     """Do it once; the answer is the ticket as it is now."""
-    shown: list[ListedTicket] = []
 
-    async def show(tx: Tx, kept: Kept) -> TicketOut:
-        assert kept.id is not None  # noqa: S101  each of the acts above keeps one
-        shown.append(await tickets.find(tx, write.caller.organization_id, kept.id))
-        return TicketOut.of(shown[-1])
+    async def find(tx: Tx, id: UUID) -> TicketOut:
+        return TicketOut.of(await tickets.find(tx, write.caller.organization_id, id))
 
-    response = await once(write, raw, act, show)
-    if shown:
-        response.headers["ETag"] = etag(shown[-1].version)
-    return response
+    return await once(write, raw, act, the_kept(find))

@@ -16,9 +16,10 @@ import msgspec
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
+from gatepass.base.ids import digest_of
 from gatepass.domain.cards import CardNotFound, CardRevoked, CardSuspended, Expired
 from gatepass.domain.events import EventNotActive, EventNotFound
-from gatepass.domain.idempotency import IdempotencyKeyReused, digest, key_digest
+from gatepass.domain.idempotency import IdempotencyKeyReused, key_digest
 from gatepass.domain.keys import Address, Mode
 from gatepass.domain.sandbox import SandboxVerdict
 from gatepass.domain.tickets.ticket import AlreadyActivated, TicketCancelled, TicketNotFound
@@ -76,7 +77,7 @@ class Scan(msgspec.Struct, frozen=True):
     def fingerprint(self) -> UUID:
         """A digest of what the request asks for. A retry may be spelled differently, but not ask for something else."""
         occurred_at = rfc3339(self.occurred_at) if self.occurred_at else None
-        return digest(str(self.event_id), self.shown, self.gate, self.scanner_id, occurred_at)
+        return digest_of(self.event_id, self.shown, self.gate, self.scanner_id, occurred_at)
 
 
 class ScanOutcome(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Every scan with its verdict: newest first, or on from a scan that the caller has seen.
 
 No index is added for it: every scan would write it. Lists of an organization and of an event are read by the indexes
-that there are. A ticket has the id of the scan that activated it, `undone_activation` those of earlier ones, and refused
+that there are. A ticket has the id of the scan that activated it, `undone_activation` those of earlier ones; refused
 scans have an index by card. An activation that was undone leaves the list of its card with the ticket, if that moves to
 another card. Scans of a ticket are its activations, on any card, and the refusals of its present card.
 """

@@ -92,7 +92,7 @@ async def test_an_activation_that_was_undone_stays_in_the_lists(client: httpx2.A
     ticket = (await client.get("/scans")).json()["data"][0]["ticket_id"]
     for _ in range(2):
         async with tenant.db.transaction() as tx:
-            await tickets.undo_activation(tx, tenant.id, UUID(ticket), by="test", at=factory.now(), reason="Wrong gate.")
+            await tickets.undo_activation(tx, tenant.id, UUID(ticket), by="test", at=factory.now(), reason="Misread.")
         ids.append(await scan(client, tenant, card.number))
     for params in ({"card_id": str(card.id)}, {"ticket_id": ticket}):
         assert await listed(client, **params) == ids[::-1]

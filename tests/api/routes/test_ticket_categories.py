@@ -1,7 +1,7 @@
 """Ticket categories by API: prices as they were sent, a version each, and never fewer places than are issued."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 
 import httpx2
 import pytest
@@ -66,7 +66,7 @@ async def test_a_category_is_removed_once_whatever_else_happens_to_it(
     made = [(await category(client, event_id))["id"] for _ in range(4)]
     numbers = [(await tenant.card(with_ticket=False)).number for _ in made]
 
-    def calls(id: str, number: str) -> list[Awaitable[httpx2.Response]]:
+    def calls(id: str, number: str) -> Sequence[Awaitable[httpx2.Response]]:
         sold = {"event_id": event_id, "category_id": id, "card_number": number}
         removed = [client.delete(f"/ticket-categories/{id}") for _ in range(3)]
         changed = client.patch(f"/ticket-categories/{id}", json={"name": "Seats", "quantity_total": 7})
