@@ -19,9 +19,10 @@ from gatepass.api.write import Write
 from gatepass.base.clock import require_version
 from gatepass.base.database import Tx
 from gatepass.base.ids import strict_uuid
-from gatepass.domain import events
+from gatepass.domain import events, sandbox
 from gatepass.domain.events import CategoryDetails, CategoryNotFound, TicketCategory
 from gatepass.domain.events.money import exact
+from gatepass.domain.keys import Mode
 
 router = APIRouter(tags=["Events"])
 
@@ -101,7 +102,7 @@ async def delete_category(write: EventsWrite, id: CategoryId) -> None:
 
 def _category_id(write: Write, text: str) -> UUID:
     category_id = strict_uuid(text)
-    if category_id is None:
+    if category_id is None or (write.caller.mode is Mode.SANDBOX and category_id not in SANDBOX_CATEGORIES):
         raise CategoryNotFound
     write.require_live(ONE_EVENT)
     return category_id
@@ -121,5 +122,6 @@ def _decimal(price: float) -> Decimal:
     return Decimal(repr(price))
 
 
+SANDBOX_CATEGORIES: Final = frozenset(category.id for category in sandbox.CATALOGUE_ENTRY.categories)
 NEW: Final = msgspec.json.Decoder(NewCategory)
 CHANGED: Final = msgspec.json.Decoder(CategoryChange)

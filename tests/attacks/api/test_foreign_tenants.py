@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import LiteralString, cast
 from uuid import UUID
 
 import httpx2
@@ -23,6 +24,10 @@ BODIES = {
     "POST /cards/{id}/token": {},
     "POST /tickets/{id}/cancel": {"reason": "x"},
     "POST /tickets/{id}/transfer": {"holder": {"name": "taken over"}},
+    "PATCH /events/{id}": {"title": "taken over"},
+    "POST /events/{id}/cancel": {"reason": "x"},
+    "POST /events/{id}/ticket-categories": {"name": "x", "price": 1, "currency": "EUR", "quantity_total": 1},
+    "PATCH /ticket-categories/{id}": {"name": "taken over"},
 }
 
 
@@ -37,7 +42,9 @@ async def theirs(db: Database) -> tuple[factory.Tenant, dict[str, str]]:
     card = await tenant.card(with_ticket=False)
     return tenant, {
         "event": str(tenant.event_id),
+        "ticket-categorie": str(tenant.category_id),
         "card": str(card.id),
+        "number": card.number,
         "ticket": str(await tenant.ticket(card)),
         "webhook": str(endpoint_id),
         "delivery": str(delivery_id),
@@ -59,9 +66,11 @@ async def test_the_things_of_another_organization(
     endpoint: Endpoint,
     mode: Mode,
 ) -> None:
+    before = await stored(theirs[0])
     async with server.client((await tenant.key(mode=mode)).text) as client:
         answer = await endpoint_call(client, endpoint, path_of(endpoint, theirs[1]))
     assert answer.status_code in (404, 410), (str(endpoint), answer.text)
+    assert await stored(theirs[0]) == before
 
 
 @pytest.mark.parametrize("endpoint", [one for one in WITH_IDS if "webhook" in one.path], ids=str)
@@ -95,6 +104,86 @@ async def test_another_organizations_card(
     assert own_event.status_code in (400, 404), own_event.text
     async with server.client((await other.key(Scope.TICKETS_ACTIVATE)).text) as client:
         assert (await client.post("/scan", json=body)).status_code == 200, "it is still unused"
+
+
+# By the field in which it is sent: the value, of which `{…}` is of the other organization, and the refusal.
+FOREIGN_FIELDS = {
+    "event_id": ("{event}", "event_not_found"),
+    "category_id": ("{ticket-categorie}", "category_not_found"),
+    "card_id": ("{card}", "card_not_found"),
+    "card_number": ("{number}", "card_not_found"),
+}
+
+
+@pytest.mark.parametrize("field", FOREIGN_FIELDS)
+async def test_a_ticket_of_things_of_another_organization(
+    server: GatepassProcess, tenant: factory.Tenant, theirs: tuple[factory.Tenant, dict[str, str]], field: str
+) -> None:
+    """By itself, in a batch and in a transfer: the answer is that of an id that nobody has."""
+    other, ids = theirs
+    before = await stored(other), await stored(tenant)
+    value, code = FOREIGN_FIELDS[field]
+    own = {"event_id": str(tenant.event_id), "category_id": str(tenant.category_id)}
+    card = {} if field.startswith("card_") else {"holder": {"name": "Ann"}}
+    body = {**own, **card, field: value.format(**ids)}
+    async with server.client((await tenant.key()).text) as client:
+        answers = [await client.post("/tickets", json=body)]
+        batch = await client.post("/tickets/batch", json={"tickets": [body] * 3})
+        assert (await stored(other), await stored(tenant)) == before
+        if field == "card_id":
+            ticket = await tenant.ticket(await tenant.card(with_ticket=False))
+            moved = {"card_id": ids["card"]}
+            answers.append(await client.post(f"/tickets/{ticket}/transfer", json=moved))
+    assert {(answer.status_code, answer.json()["code"]) for answer in answers} == {(404, code)}
+    assert [(result["status"], result["code"]) for result in batch.json()["data"]] == [(404, code)] * 3
+    assert await stored(other) == before[0]
+
+
+async def test_lists_filtered_by_things_of_another_organization(
+    server: GatepassProcess, tenant: factory.Tenant, theirs: tuple[factory.Tenant, dict[str, str]]
+) -> None:
+    other, ids = theirs
+    async with server.client((await other.key()).text) as client:
+        body = {"holder": {"email": "ann@example.org"}, "external_id": "M-1"}
+        assert (await client.post("/cards", json=body)).status_code in (200, 201)
+    filters = [
+        *(("/tickets", {name: ids[kind]}) for name, kind in (("event_id", "event"), ("card_id", "card"))),
+        *(("/cards", one) for one in ({"number": ids["number"]}, {"email": "ann@example.org"}, {"external_id": "M-1"})),
+        *(("/scans", {f"{kind}_id": ids[kind]}) for kind in ("event", "card", "ticket")),
+    ]
+    async with server.client((await tenant.key()).text) as client:
+        for path, params in filters:
+            answer = await client.get(path, params=params)
+            assert (answer.status_code, answer.json()["data"]) == (200, []), (path, params)
+
+
+async def test_a_person_and_an_external_id_are_found_in_their_own_organization_alone(
+    server: GatepassProcess, tenant: factory.Tenant, theirs: tuple[factory.Tenant, dict[str, str]]
+) -> None:
+    body = {"holder": {"name": "Bea", "email": "bea@example.org"}, "external_id": "M-2"}
+    made: list[str] = []
+    for one in (theirs[0], tenant):
+        async with server.client((await one.key()).text) as client:
+            answer = await client.post("/cards", json=body)
+        assert answer.status_code == 201
+        made.append(answer.json()["data"]["id"])
+    assert len(set(made)) == 2
+
+
+async def stored(tenant: factory.Tenant) -> dict[str, str | None]:
+    """A digest of the rows of an organization that the calls above could write."""
+    tables = ("event", "ticket_category", "card", "card_holder", "ticket", "ticket_reference", "webhook_endpoint")
+    async with tenant.db.autocommit() as tx:
+        return {
+            table: await tx.value(
+                cast(
+                    LiteralString,
+                    f"SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM {table} t WHERE organization_id = $1",
+                ),
+                tenant.id,
+            )
+            for table in tables
+        }
 
 
 async def endpoint_call(client: httpx2.AsyncClient, endpoint: Endpoint, path: str) -> httpx2.Response:
