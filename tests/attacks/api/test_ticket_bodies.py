@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gatepass.domain.keys import Scope
 from tests.attacks.target import Target
 
 BAD = (400, "invalid_request")
@@ -87,6 +88,77 @@ async def test_a_thousand_items_that_are_not_valid(target: Target) -> None:
         listed = await client.get("/tickets")
     assert {(result["status"], result["code"]) for result in answer.json()["data"]} == {BAD}
     assert (len(answer.json()["data"]), listed.json()["data"]) == (1_000, [])
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+NOBODY = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("path", "deep"),
+    [
+        ("/tickets/batch", '{"tickets":[{"holder":%s}]}'), ("/tickets/batch", '{"tickets":[],"x":%s}'),
+        ("/tickets/batch", "%s"), ("/card-tokens", '{"cards":%s}'), ("/card-tokens", '{"cards":["a"],"expires_at":%s}'),
+    ],
+    ids=str,
+)  # fmt: skip
+async def test_a_batch_that_is_deep(target: Target, path: str, deep: str) -> None:
+    async with target.api() as client:
+        answer = await client.post(path, content=deep % DEEP, headers={"Idempotency-Key": f"deep {path} {deep}"})
+    assert (answer.status_code, answer.json()["code"]) == BAD, answer.text
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "POST /events", f"PATCH /events/{NOBODY}", f"POST /events/{NOBODY}/cancel", f"PATCH /cards/{NOBODY}",
+        f"POST /events/{NOBODY}/ticket-categories", f"PATCH /ticket-categories/{NOBODY}", f"POST /cards/{NOBODY}/token",
+        f"POST /cards/{NOBODY}/replace", f"POST /tickets/{NOBODY}/cancel", f"POST /tickets/{NOBODY}/transfer",
+    ],
+)  # fmt: skip
+async def test_a_body_that_is_deep_or_large(target: Target, call: str) -> None:
+    method, path = call.split()
+    async with target.api() as client:
+        deep = await client.request(method, path, content='{"x":' + "[" * 8_000)
+        large = await client.request(method, path, content=b" " * (16 * 1024 + 1))
+    assert (deep.status_code, deep.json()["code"]) == BAD, deep.text
+    assert (large.status_code, large.json()["code"]) == (413, "request_too_large")
+
+
+async def test_a_person_is_named_to_those_who_may_read_cards_alone(target: Target) -> None:
+    """Every other scope, every call that could tell: neither the name nor the address is in an answer."""
+    person = {"name": "Wilhelmina Quux", "email": "wilhelmina@quux.example"}
+    others = set(Scope) - {Scope.ADMIN, Scope.CARDS_READ, Scope.CARDS_WRITE}
+    key = await target.tenant.key(*others, rate=1_000_000)
+    wish = ticket(target, holder=person, external_id="Q-1")
+    async with target.server.client(key.text) as client:
+        made = await client.post("/tickets", json=wish, headers={"Idempotency-Key": "quux"})
+        id, card, number = (made.json()["data"][name] for name in ("id", "card_id", "card_number"))
+        scan = {"event_id": str(target.tenant.event_id), "card_number": number}
+        answers = [
+            made,
+            await client.post("/tickets", json=wish, headers={"Idempotency-Key": "quux"}),
+            await client.post("/tickets", json={**wish, "holder": {**person, "name": "Another"}}),
+            await client.post("/tickets/batch", json={"tickets": [wish, {**wish, "external_id": "Q-2"}]}),
+            await client.post(f"/tickets/{id}/transfer", json={"holder": person}),
+            await client.get(f"/tickets/{id}"),
+            await client.get("/tickets", params={"card_id": card}),
+            await client.post("/scan", json=scan),
+            await client.post("/scan", json=scan),
+            await client.get("/scans", params={"card_id": card}),
+            await client.post(f"/tickets/{id}/cancel", json={"reason": "x"}),
+            await client.get("/webhook-events"),
+            await client.get("/events"),
+            await client.get(f"/cards/{card}"),
+            await client.get("/cards", params={"email": person["email"]}),
+        ]
+    assert [answer.status_code for answer in answers] == [
+        201, 201, 409, 200, 409, 200, 200, 200, 409, 200, 200, 200, 200, 403, 403,
+    ]  # fmt: skip
+    for answer in answers:
+        assert not [word for word in ("quux", "wilhelmina", '"holder":') if word in answer.text.lower()], answer.text
+    async with target.api() as client:
+        assert (await client.get(f"/cards/{card}")).json()["data"]["holder"]["name"] == person["name"]
 
 
 async def test_tokens_of_cards_of_others(target: Target) -> None:

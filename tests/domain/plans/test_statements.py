@@ -107,6 +107,24 @@ def test_a_page_of_events_is_read_in_order_and_no_further(large: Link, page: str
         assert [node["Node Type"] for node in nodes(plan)] == ["Limit", "Index Scan"]
 
 
+@pytest.mark.parametrize("organization", [LARGEST, SMALL], ids=["largest", "small"])
+@pytest.mark.parametrize("mode", ["generic", "custom"])
+@pytest.mark.parametrize("status", ["draft", "cancelled", "ended"])
+def test_a_page_of_events_with_a_status_is_read_in_order_too(
+    large: Link, status: str, mode: str, organization: str
+) -> None:
+    types = ["uuid", "text", "timestamptz", "uuid", "int8"]
+    values = [f"'{organization}'", f"'{status}'", "now()", ID, "101"]
+    plan = explain(large, catalogue.WITH_STATUS, types, values, mode)
+    (scan,) = (node for node in nodes(plan) if "Index Name" in node)
+    assert "organization_id = " in scan["Index Cond"]
+    if organization == LARGEST or mode == "generic":
+        assert scan["Index Name"] == "event_by_status"
+        assert [node["Node Type"] for node in nodes(plan)] == ["Limit", "Index Scan"]
+        assert "status = " in scan["Index Cond"]
+        assert "ROW(starts_at, id) > " in scan["Index Cond"]
+
+
 # ---- that this would notice ------------------------------------------------------------------------------------
 
 
