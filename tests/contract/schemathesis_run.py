@@ -57,7 +57,7 @@ SENTENCES: Final = re.compile(
     |holder\.name is empty, or cannot be printed\.|holder\.email is not an e-mail address\.
     |Say why: everybody who holds a ticket will ask\.|number is not a card number; a digit may be mistyped\.
     |A country is two capital letters, as in ISO 3166-1\.|[A-Z]{3} is not an ISO 4217 currency\.
-    |[A-Z]{3} has \d decimal places\.|We do not know this time zone\..*
+    |[A-Z]{3} has \d decimal places\.|A price in [A-Z]{3} is at most [\d,]+\.|We do not know this time zone\..*
     |A picture's address begins with https:// and has no spaces in it\.
     |The year must be from 2000 to 2100\.|An event starts before it ends\.
     |updated_after lies before 1970 or after 9998\.

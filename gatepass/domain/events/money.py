@@ -21,6 +21,7 @@ ISO_DECIMAL_PLACES: Final = {
     "IQD": 3,
 }
 
+# In minor units: the table holds no more.
 LARGEST: Final = 10**12
 # Decimal carries this many digits without rounding.
 PRECISION: Final = 28
@@ -52,6 +53,9 @@ def to_minor(price: Decimal, currency: str) -> int:
     minor = price.scaleb(exponent(currency))
     if minor != minor.to_integral_value():
         raise InvalidRequest(f"{currency} has {exponent(currency)} decimal places.", param="price")
+    if minor > LARGEST:
+        most = LARGEST // 10 ** exponent(currency)
+        raise InvalidRequest(f"A price in {currency} is at most {most:,}.", param="price")
     return int(minor)
 
 

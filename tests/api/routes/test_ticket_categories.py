@@ -52,6 +52,16 @@ async def test_a_bad_field_of_a_category_is_named(
     assert_error(answer, 400, "invalid_request", param=field)
 
 
+@pytest.mark.parametrize(("most", "currency"), [(10**10, "EUR"), (10**12, "JPY"), (10**9, "KWD")])
+async def test_a_price_is_bounded_in_minor_units(
+    client: httpx2.AsyncClient, tenant: Tenant, most: int, currency: str
+) -> None:
+    shown = await category(client, str(tenant.event_id), price=most, currency=currency)
+    assert shown["price"] == most
+    answer = await client.patch(f"/ticket-categories/{shown['id']}", json={"price": most + 1})
+    assert_error(answer, 400, "invalid_request", param="price")
+
+
 @pytest.mark.parametrize("price", [0, 0.1, 19.99, 25.5, 999_999_999.99, 1])
 async def test_a_price_comes_back_as_it_was_sent(client: httpx2.AsyncClient, tenant: Tenant, price: float) -> None:
     assert (await category(client, str(tenant.event_id), price=price))["price"] == price
