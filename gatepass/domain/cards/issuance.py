@@ -10,19 +10,25 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
 from gatepass.domain import audit_log
+from gatepass.domain.cards import messages
 from gatepass.domain.cards.card import SERIALS, Card, CardNumberTaken, CardStatus, format_number
 from gatepass.domain.cards.holders import HolderDetails
+from gatepass.domain.cards.messages import CardChange
 from gatepass.domain.cards.people import cards_of_people, list_addresses, list_current, take_turns
 
 
 @dataclass(frozen=True, slots=True)
 class NewCard:
-    """A card to be made: for nobody, for the person of an address, or for a companion of theirs."""
+    """A card to be made: for nobody, for the person of an address, or for a companion of theirs.
+
+    The caller stores the external id; here it is only told.
+    """
 
     id: UUID = field(default_factory=new_id)
     holder: HolderDetails | None = None
     companion: bool = False
     number: str | None = None
+    external_id: str | None = None
 
 
 async def issue(
@@ -73,6 +79,7 @@ async def issue_all(
         await audit_log.record_all(
             tx, organization_id, "card", list(numbers), "issued", by=by, at=at, becomes=CardStatus.ACTIVE
         )
+    await messages.tell_issued(tx, organization_id, numbers, {new.id: new.external_id for new in wanted}, at=at)
     return numbers
 
 
@@ -95,6 +102,7 @@ async def erase_holder(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str,
     if await tx.run(ERASE, organization_id, card_id):
         await tx.run(TOUCH, organization_id, card_id, at)
         await audit_log.record(tx, organization_id, "card", card_id, "holder erased", by=by, at=at)
+        await messages.tell_updated(tx, organization_id, card_id, [CardChange.HOLDER], at=at)
 
 
 PREFIX: Final = """

@@ -9,6 +9,7 @@ from gatepass.base.database import Tx
 from gatepass.base.errors import ChangedMeanwhile, InvalidRequest, NotAllowedFromHere
 from gatepass.base.ids import digest_of
 from gatepass.domain import audit_log
+from gatepass.domain.cards import messages
 from gatepass.domain.cards.card import (
     CardNotFound,
     CardStatus,
@@ -20,6 +21,7 @@ from gatepass.domain.cards.card import (
 )
 from gatepass.domain.cards.holders import HolderDetails
 from gatepass.domain.cards.issuance import ERASE, TOUCH, NewCard, issue_all
+from gatepass.domain.cards.messages import CardChange
 from gatepass.domain.cards.people import PersonCard, cards_of_people, list_current, take_turns
 from gatepass.domain.cards.search import HeldCard, find
 
@@ -51,12 +53,14 @@ async def register(
         await _keep(tx, organization_id, person, number, external_id)
         card_id, is_new = person.card_id, False
     else:
-        new = NewCard(holder=holder, number=number)
+        new = NewCard(holder=holder, number=number, external_id=external_id)
         await issue_all(tx, organization_id, [new], by=by, at=at)
         card_id, is_new = new.id, True
     if external_id is not None:
         await tx.run(NAME, organization_id, external_id, card_id, fingerprint)
         await tx.run(TOUCH, organization_id, card_id, at)
+    if external_id is not None and not is_new:
+        await messages.tell_updated(tx, organization_id, card_id, [CardChange.EXTERNAL_ID], at=at)
     return card_id, is_new
 
 
@@ -105,6 +109,7 @@ async def correct_holder(
     await tx.run(TOUCH, organization_id, card_id, at)
     action = "holder erased" if holder is None else "holder corrected"
     await audit_log.record(tx, organization_id, "card", card_id, action, by=by, at=at)
+    await messages.tell_updated(tx, organization_id, card_id, [CardChange.HOLDER], at=at)
     return await find(tx, organization_id, card_id)
 
 

@@ -4,13 +4,11 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
-from gatepass.base.ids import new_id
 from gatepass.domain import audit_log, webhooks
+from gatepass.domain.cards import messages
 from gatepass.domain.cards.card import CardNotFound, CardStatus
-from gatepass.domain.webhooks import Message, MessageType
 
 STATUS_TRANSITIONS: Final[dict[CardStatus, frozenset[CardStatus]]] = {
     CardStatus.ACTIVE: frozenset({CardStatus.SUSPENDED, CardStatus.REVOKED}),
@@ -26,22 +24,14 @@ async def change_status(
     found = await tx.rows(LOCK, organization_id, card_id)
     if not found:
         raise CardNotFound
-    status, number = found[0]
-    if to not in STATUS_TRANSITIONS[CardStatus(status)]:
+    status, number = CardStatus(found[0]["status"]), found[0]["number"]
+    if to not in STATUS_TRANSITIONS[status]:
         raise NotAllowedFromHere(f"A card that is {status} cannot become {to}.")
     await tx.run(CHANGE_STATUS, organization_id, card_id, to, at)
     await audit_log.record(
         tx, organization_id, "card", card_id, to, by=by, at=at, was=status, becomes=to, reason=reason
     )
-    data = {
-        "card_id": str(card_id),
-        "card_number": number,
-        "previous_status": status,
-        "status": to,
-        "changed_at": rfc3339(at),
-        "reason": reason,
-    }
-    message = Message(new_id(), MessageType.CARD_STATUS_CHANGED, data, ordering_key=card_id)
+    message = messages.status_changed(card_id, number, status, to, at=at, reason=reason)
     await webhooks.emit(tx, organization_id, [message], at=at)
 
 

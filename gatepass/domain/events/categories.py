@@ -12,6 +12,7 @@ from gatepass.base.database import Tx
 from gatepass.base.errors import InvalidRequest, NotAllowedFromHere, Refusal
 from gatepass.base.ids import new_id
 from gatepass.domain import audit_log
+from gatepass.domain.events import messages
 from gatepass.domain.events.details import text_problem
 from gatepass.domain.events.editing import lock
 from gatepass.domain.events.event import FINAL_STATUSES, TicketCategory
@@ -86,6 +87,7 @@ async def add_category(
     await tx.run(ADD, organization_id, category_id, event_id, name, tier, minor, currency, quantity_total)
     becomes = _described(details)
     await audit_log.record(tx, organization_id, "event", event_id, "category added", by=by, at=at, becomes=becomes)
+    await messages.tell_updated(tx, organization_id, event_id, at=at)
     return category_id
 
 
@@ -109,6 +111,7 @@ async def edit_category(
         tx, organization_id, "event", event_id, "category changed", by=by, at=at,
         was=_described_as_it_is(was), becomes=_described(details),
     )  # fmt: skip
+    await messages.tell_updated(tx, organization_id, event_id, at=at)
 
 
 async def lock_category(tx: Tx, organization_id: UUID, category_id: UUID) -> TicketCategory:
@@ -138,6 +141,7 @@ async def remove_category(
     await tx.run(REMOVE, organization_id, category_id, at)
     was_described = _described_as_it_is(was)
     await audit_log.record(tx, organization_id, "event", event_id, "category removed", by=by, at=at, was=was_described)
+    await messages.tell_updated(tx, organization_id, event_id, at=at)
 
 
 async def _open_for_changes(tx: Tx, organization_id: UUID, event_id: UUID, details: CategoryDetails | None) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import audit_log
+from gatepass.domain.events import messages
 from gatepass.domain.events.covers import delete_unused
 from gatepass.domain.events.event import Event, EventNotFound, EventStatus
 
@@ -25,6 +26,7 @@ async def delete(tx: Tx, organization_id: UUID, event_id: UUID, *, by: str, at: 
     await tx.run(DELETE, organization_id, event_id)
     await delete_unused(tx, organization_id, event.cover_url)
     await audit_log.record(tx, organization_id, "event", event_id, "deleted", by=by, at=at, was=event.title)
+    await messages.tell_deleted(tx, organization_id, event_id, at=at)
     return event
 
 

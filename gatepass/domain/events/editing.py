@@ -9,12 +9,11 @@ from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import new_id
-from gatepass.domain import audit_log, webhooks
-from gatepass.domain.events import details
+from gatepass.domain import audit_log
+from gatepass.domain.events import details, messages
 from gatepass.domain.events.covers import delete_unused
 from gatepass.domain.events.details import Details
 from gatepass.domain.events.event import FINAL_STATUSES, GRACE, STATUS_TRANSITIONS, Event, EventNotFound, EventStatus
-from gatepass.domain.webhooks import Message, MessageType
 
 
 async def create(
@@ -39,6 +38,7 @@ async def create(
     event_id = new_id()
     await tx.run(CREATE, organization_id, event_id, *asdict(new).values(), at)
     await audit_log.record(tx, organization_id, "event", event_id, "created", by=by, at=at, becomes=EventStatus.DRAFT)
+    await messages.tell_updated(tx, organization_id, event_id, at=at)
     return event_id
 
 
@@ -57,6 +57,8 @@ async def edit(tx: Tx, organization_id: UUID, event_id: UUID, new: Details, *, b
         await audit_log.record(tx, organization_id, "event", event_id, action, by=by, at=at, was=was, becomes=becomes)
     if "cover_url" in changed:
         await delete_unused(tx, organization_id, event.cover_url)
+    if changed:
+        await messages.tell_updated(tx, organization_id, event_id, at=at)
     return changed
 
 
@@ -86,14 +88,11 @@ async def change_status(
     status = (await lock(tx, organization_id, event_id)).status
     if to not in STATUS_TRANSITIONS[status]:
         raise NotAllowedFromHere(f"An event that is {status} cannot become {to}.")
-    await tx.run(CHANGE_STATUS, organization_id, event_id, to)
+    await tx.run(CHANGE_STATUS, organization_id, event_id, to, reason if to is EventStatus.CANCELLED else None)
     await audit_log.record(
         tx, organization_id, "event", event_id, to, by=by, at=at, was=status, becomes=to, reason=reason
     )
-    if to is EventStatus.CANCELLED:
-        data = {"event_id": str(event_id), "cancelled_at": rfc3339(at), "reason": reason}
-        message = Message(new_id(), MessageType.EVENT_CANCELLED, data, ordering_key=event_id)
-        await webhooks.emit(tx, organization_id, [message], at=at)
+    await messages.tell_status(tx, organization_id, event_id, to, at=at, reason=reason)
 
 
 async def end_past_events(tx: Tx, *, at: datetime) -> int:
@@ -111,6 +110,7 @@ async def end_past_events(tx: Tx, *, at: datetime) -> int:
             was=EventStatus.PUBLISHED,
             becomes=EventStatus.ENDED,
         )
+        await messages.tell_status(tx, row["organization_id"], row["id"], EventStatus.ENDED, at=at)
     return len(ended)
 
 
@@ -140,7 +140,7 @@ LOCK: Final = """
 
 CHANGE_STATUS: Final = """
     UPDATE event
-       SET status = $3
+       SET status = $3, cancel_reason = $4
      WHERE organization_id = $1
        AND id = $2
 """

@@ -1,20 +1,25 @@
 """Undoing an import: its tickets and cards are deleted, except those that have been used since.
 
 A ticket that was activated or cancelled stays, with its card; so does a card with another ticket, and one that was
-suspended or revoked. The others are deleted without a message: an import emits none when it makes them.
+suspended or revoked. For a subscriber the others are cancelled and revoked; nobody can ask for them any more.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from gatepass.base.database import Tx
+from gatepass.base.database import Row, Tx
 from gatepass.base.errors import NotAllowedFromHere
-from gatepass.domain import audit_log
+from gatepass.domain import audit_log, webhooks
+from gatepass.domain.cards import CardStatus
+from gatepass.domain.cards.messages import status_changed
 from gatepass.domain.imports.job import LAST_LINE, Import, ImportState, Made, line_of, made_id
+from gatepass.domain.tickets.messages import cancelled
 
 # A gate that scans one of these waits for the batch.
 BATCH: Final = 500
+IMPORT_UNDONE: Final = "import undone"
 
 
 async def begin_undoing(tx: Tx, organization_id: UUID, import_id: UUID, *, by: str, at: datetime, reason: str) -> None:
@@ -38,9 +43,22 @@ async def undo_some(tx: Tx, job: Import, *, at: datetime) -> None:
     await tx.run(REMOVE_TICKETS, job.organization_id, job.event_id, [row["id"] for row in unused])
     own = [made_id(job.id, Made.CARD, line_of(row["id"])) for row in unused]
     cards = [row["id"] for row in await tx.rows(HOLD_CARDS, job.organization_id, own)]
-    await tx.run(REMOVE_CARDS, job.organization_id, cards)
+    removed = await tx.rows(REMOVE_CARDS, job.organization_id, cards)
+    await _tell(tx, job, unused, removed, at=at)
     counts = (len(unused), len(held) - len(unused))
     await tx.run(ADVANCE, job.organization_id, job.id, line_of(held[-1]["id"]), *counts, at)
+
+
+async def _tell(tx: Tx, job: Import, unused: Sequence[Row], removed: Sequence[Row], *, at: datetime) -> None:
+    told = [
+        cancelled(row["id"], job.event_id, row["number"], was_activated=False, at=at, reason=IMPORT_UNDONE)
+        for row in unused
+    ]
+    told += [
+        status_changed(row["id"], row["number"], CardStatus.ACTIVE, CardStatus.REVOKED, at=at, reason=IMPORT_UNDONE)
+        for row in removed
+    ]
+    await webhooks.emit(tx, job.organization_id, told, at=at)
 
 
 BEGIN: Final = """
@@ -62,14 +80,15 @@ HOLD_EVENT: Final = """
 
 # This waits for a gate that is activating a ticket, and then reads it as activated.
 HOLD: Final = """
-    SELECT id, activated_at, cancelled_at
-      FROM ticket
-     WHERE organization_id = $1
-       AND id > $2
-       AND id <= $3
-     ORDER BY id
+    SELECT t.id, t.activated_at, t.cancelled_at,
+           (SELECT c.number FROM card c WHERE c.organization_id = $1 AND c.id = t.card_id) AS number
+      FROM ticket t
+     WHERE t.organization_id = $1
+       AND t.id > $2
+       AND t.id <= $3
+     ORDER BY t.id
      LIMIT $4
-       FOR UPDATE
+       FOR UPDATE OF t
 """
 
 REMOVE_TICKETS: Final = """
@@ -121,6 +140,7 @@ REMOVE_CARDS: Final = """
      USING free
      WHERE c.organization_id = $1
        AND c.id = free.id
+    RETURNING c.id, c.number
 """
 
 ADVANCE: Final = """

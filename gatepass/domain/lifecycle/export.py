@@ -85,7 +85,7 @@ FILES: Final[dict[str, LiteralString]] = {
     "events": """
         SELECT row_to_json(x)
           FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, time_zone, cover_url, status,
-                       created_at
+                       cancel_reason, created_at
                   FROM event
                  WHERE organization_id = $1
                  ORDER BY id) x

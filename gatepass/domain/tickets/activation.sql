@@ -273,7 +273,11 @@ BEGIN
                       WHEN 'ticket.activated' THEN
                           '{"ticket_id":"' || a.ticket_id || '","event_id":"' || a.event_id
                           || '","card_number":' || to_json(a.card_number)::text
-                          || ',"activated_at":"' || now.text || '"}'
+                          || ',"activated_at":"' || now.text
+                          || '","occurred_at":'
+                          || coalesce('"' || to_char(a.occurred_at AT TIME ZONE 'UTC', written) || '"', 'null')
+                          || ',"gate":' || coalesce(to_json(a.gate)::text, 'null')
+                          || ',"scanner_id":' || coalesce(to_json(a.scanner_id)::text, 'null') || '}'
                       ELSE
                           json_build_object('event_id', a.event_id, 'card_number', a.card_number,
                                             'ticket_id', a.ticket_id, 'code', a.verdict, 'gate', a.gate,

@@ -4,15 +4,15 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from gatepass.base.clock import rfc3339
 from gatepass.base.database import Row, Tx
-from gatepass.base.ids import new_id
 from gatepass.domain import audit_log, webhooks
+from gatepass.domain.tickets import messages
 from gatepass.domain.tickets.ticket import TicketCancelled, TicketNotFound, TicketState
-from gatepass.domain.webhooks import Message, MessageType
+from gatepass.domain.webhooks import Message
 
 # Few enough that a gate never waits noticeably for the rows of one batch.
 BATCH: Final = 500
+# The reason if the event has none, because version 0.2 cancelled it.
 EVENT_CANCELLED: Final = "event cancelled"
 
 
@@ -21,7 +21,7 @@ async def cancel(tx: Tx, organization_id: UUID, ticket_id: UUID, *, by: str, at:
     row = await tx.rows(CANCEL, organization_id, ticket_id, at, reason)
     if not row:
         await _explain(tx, organization_id, ticket_id)
-    await webhooks.emit(tx, organization_id, [_message(row[0], at, reason)], at=at)
+    await webhooks.emit(tx, organization_id, [_told(row[0], at=at, reason=reason)], at=at)
     await audit_log.record(
         tx,
         organization_id,
@@ -41,7 +41,8 @@ async def undo_activation(
 ) -> None:
     """Make an activated ticket usable again. It takes a reason, because somebody will ask for it."""
     await tx.run(KEEP_SCAN, organization_id, ticket_id)
-    if not await tx.run(UNDO, organization_id, ticket_id, at):
+    undone = await tx.rows(UNDO, organization_id, ticket_id, at)
+    if not undone:
         await _explain(tx, organization_id, ticket_id)
     await audit_log.record(
         tx,
@@ -55,27 +56,22 @@ async def undo_activation(
         becomes=TicketState.ISSUED,
         reason=reason,
     )
+    message = messages.activation_undone(**undone[0], at=at, reason=reason)
+    await webhooks.emit(tx, organization_id, [message], at=at)
 
 
 async def cancel_some_of_cancelled_events(tx: Tx, *, at: datetime) -> int:
     """Cancel a batch of tickets of one cancelled event, in any organization, with messages; how many there were."""
     rows = await tx.rows(CANCEL_SOME, at, BATCH, EVENT_CANCELLED)
     if rows:
-        messages = [_message(row, at, EVENT_CANCELLED) for row in rows]
-        await webhooks.emit(tx, rows[0]["organization_id"], messages, at=at)
+        told = [_told(row, at=at, reason=row["reason"]) for row in rows]
+        await webhooks.emit(tx, rows[0]["organization_id"], told, at=at)
     return len(rows)
 
 
-def _message(ticket: Row, at: datetime, reason: str) -> Message:
-    data = {
-        "ticket_id": str(ticket["ticket_id"]),
-        "event_id": str(ticket["event_id"]),
-        "card_number": ticket["card_number"],
-        "cancelled_at": rfc3339(at),
-        "reason": reason,
-        "was_activated": ticket["was_activated"],
-    }
-    return Message(new_id(), MessageType.TICKET_CANCELLED, data, ordering_key=ticket["ticket_id"])
+def _told(ticket: Row, *, at: datetime, reason: str) -> Message:
+    id, event_id, number = ticket["ticket_id"], ticket["event_id"], ticket["card_number"]
+    return messages.cancelled(id, event_id, number, was_activated=ticket["was_activated"], at=at, reason=reason)
 
 
 async def _explain(tx: Tx, organization_id: UUID, ticket_id: UUID) -> None:
@@ -118,13 +114,17 @@ KEEP_SCAN: Final = """
 """
 
 UNDO: Final = """
-    UPDATE ticket
+    UPDATE ticket t
        SET activated_at = NULL, activated_by = NULL, activated_gate = NULL, activated_scanner_id = NULL,
            changed_at = $3
-     WHERE organization_id = $1
-       AND id = $2
-       AND activated_at IS NOT NULL
-       AND cancelled_at IS NULL
+      FROM card c
+     WHERE t.organization_id = $1
+       AND t.id = $2
+       AND t.activated_at IS NOT NULL
+       AND t.cancelled_at IS NULL
+       AND c.organization_id = t.organization_id
+       AND c.id = t.card_id
+    RETURNING t.id AS ticket_id, t.event_id, c.number AS card_number
 """
 
 FIND: Final = """
@@ -138,8 +138,8 @@ FIND: Final = """
 CANCEL_SOME: Final = """
     -- every organization: maintenance follows up each cancelled event, whichever organization has it
     WITH due AS (
-        SELECT t.organization_id, t.id
-          FROM (SELECT e.organization_id, e.id
+        SELECT t.organization_id, t.id, e.cancel_reason
+          FROM (SELECT e.organization_id, e.id, e.cancel_reason
                   FROM event e
                  WHERE e.status = 'cancelled'
                    AND EXISTS (SELECT FROM ticket t
@@ -155,11 +155,11 @@ CANCEL_SOME: Final = """
     ),
     cancelled AS (
         UPDATE ticket t
-           SET cancelled_at = $1, cancel_reason = $3
+           SET cancelled_at = $1, cancel_reason = coalesce(due.cancel_reason, $3)
           FROM due
          WHERE t.organization_id = due.organization_id
            AND t.id = due.id
-        RETURNING t.organization_id, t.id, t.event_id, t.category_id, t.card_id,
+        RETURNING t.organization_id, t.id, t.event_id, t.category_id, t.card_id, t.cancel_reason,
                   t.activated_at IS NOT NULL AS was_activated
     ),
     freed AS (
@@ -171,7 +171,8 @@ CANCEL_SOME: Final = """
          WHERE c.organization_id = t.organization_id
            AND c.id = t.category_id
     )
-    SELECT t.organization_id, t.id AS ticket_id, t.event_id, d.number AS card_number, t.was_activated
+    SELECT t.organization_id, t.id AS ticket_id, t.event_id, d.number AS card_number, t.was_activated,
+           t.cancel_reason AS reason
       FROM cancelled t
       JOIN card d ON d.organization_id = t.organization_id AND d.id = t.card_id
 """

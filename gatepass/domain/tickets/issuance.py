@@ -13,11 +13,13 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
-from gatepass.domain import audit_log, cards
+from gatepass.domain import audit_log, cards, webhooks
 from gatepass.domain.cards import NewCard
+from gatepass.domain.tickets import messages
 from gatepass.domain.tickets.request import TicketRequest
 from gatepass.domain.tickets.situation import ChosenCard, KnownTicket, Situation, read_situation
 from gatepass.domain.tickets.ticket import TicketState
+from gatepass.domain.webhooks import MessageType
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,9 @@ async def issue_all(
     judged = [(request, situation.judge(request)) for request in requests]
     accepted = [_Accepted(request, card) for request, card in judged if isinstance(card, ChosenCard)]
     numbers = await _cards(tx, organization_id, situation, accepted, by=by, at=at)
-    await _tickets(tx, organization_id, accepted, by=by, at=at)
+    if accepted:
+        await _tickets(tx, organization_id, accepted, by=by, at=at)
+        await _tell(tx, organization_id, accepted, numbers, at=at)
     return [_outcome(request, found, numbers) for request, found in judged]
 
 
@@ -101,8 +105,6 @@ async def _cards(
 async def _tickets(
     tx: Tx, organization_id: UUID, accepted: Sequence[_Accepted], *, by: str | None, at: datetime
 ) -> None:
-    if not accepted:
-        return
     requests = [one.request for one in accepted]
     ids = [request.ticket_id for request in requests]
     await tx.run(
@@ -121,6 +123,18 @@ async def _tickets(
         await audit_log.record_all(
             tx, organization_id, "ticket", ids, "issued", by=by, at=at, becomes=TicketState.ISSUED
         )
+
+
+async def _tell(
+    tx: Tx, organization_id: UUID, accepted: Sequence[_Accepted], numbers: dict[UUID, str], *, at: datetime
+) -> None:
+    wanted = await webhooks.subscribed_types(tx, organization_id, at=at)
+    if MessageType.TICKET_ISSUED in wanted:
+        told = [
+            messages.issued(one.request, one.card.id, one.card.number or numbers[one.card.id], at=at)
+            for one in accepted
+        ]
+        await webhooks.emit(tx, organization_id, told, at=at, wanted=wanted)
 
 
 def _outcome(

@@ -6,8 +6,10 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
-from gatepass.domain import audit_log, cards
-from gatepass.domain.cards import Card, CardStatus
+from gatepass.domain import audit_log, cards, webhooks
+from gatepass.domain.cards import Card, CardStatus, NewCard
+from gatepass.domain.cards.messages import replaced
+from gatepass.domain.tickets.messages import transferred
 
 REPLACED: Final = "replaced"
 REPLACES: Final = "replaces"
@@ -23,7 +25,10 @@ async def replace(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: 
     if old.status is CardStatus.REVOKED:
         raise NotAllowedFromHere("A card that is revoked cannot be replaced any more.")
     await cards.change_status(tx, organization_id, card_id, CardStatus.REVOKED, by=by, at=at, reason=reason)
-    new = await cards.issue(tx, organization_id, by=by, at=at)
+    external_id = (await cards.find(tx, organization_id, card_id)).external_id
+    made = NewCard(external_id=external_id)
+    numbers = await cards.issue_all(tx, organization_id, [made], by=by, at=at)
+    new = Card(made.id, numbers[made.id], CardStatus.ACTIVE, at)
     await tx.run(MOVE_HOLDER, organization_id, card_id, new.id)
     await tx.run(MOVE_EXTERNAL_ID, organization_id, card_id, new.id)
     moved = await tx.rows(MOVE_TICKETS, organization_id, card_id, new.id, at)
@@ -36,6 +41,10 @@ async def replace(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: 
         tx, organization_id, "card", card_id, REPLACED, by=by, at=at, becomes=new.number, reason=reason
     )
     await audit_log.record(tx, organization_id, "card", new.id, REPLACES, by=by, at=at, was=old.number, reason=reason)
+    was, becomes = (card_id, old.number), (new.id, new.number)
+    told = [transferred(row["id"], row["event_id"], was, becomes, at=at) for row in moved]
+    told.append(replaced(was, becomes, external_id, at=at, reason=reason))
+    await webhooks.emit(tx, organization_id, told, at=at)
     return new
 
 
@@ -61,5 +70,5 @@ MOVE_TICKETS: Final = """
        AND card_id = $2
        AND activated_at IS NULL
        AND cancelled_at IS NULL
-    RETURNING id
+    RETURNING id, event_id
 """

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from gatepass.base.database import Row, Tx
 from gatepass.base.errors import NotAllowedFromHere, Refusal
-from gatepass.domain import audit_log, cards
+from gatepass.domain import audit_log, cards, webhooks
 from gatepass.domain.cards import HolderDetails, NewCard
+from gatepass.domain.tickets import messages
 from gatepass.domain.tickets.request import TicketRequest
 from gatepass.domain.tickets.situation import OPEN_FOR_SALE, read_situation
 from gatepass.domain.tickets.ticket import AlreadyActivated, CardHasTicket, TicketCancelled, TicketNotFound
@@ -44,8 +45,8 @@ async def transfer(
     if isinstance(chosen, Refusal):
         raise chosen
     if chosen.is_new:
-        new = NewCard(chosen.id, holder, chosen.companion)
-        await cards.issue_all(tx, organization_id, [new], by=by, at=at)
+        made = NewCard(chosen.id, holder, chosen.companion)
+        await cards.issue_all(tx, organization_id, [made], by=by, at=at)
     elif person is not None and not person.listed:
         await cards.list_current(tx, organization_id, {person.email: person.card_id})
     if not await tx.run(MOVE, organization_id, ticket_id, chosen.id, at, ticket["card_id"]):
@@ -55,6 +56,9 @@ async def transfer(
         tx, organization_id, "ticket", ticket_id, "moved to another card", by=by, at=at,
         was=ticket["number"], becomes=becomes,
     )  # fmt: skip
+    old, new = (ticket["card_id"], ticket["number"]), (chosen.id, becomes)
+    message = messages.transferred(ticket_id, ticket["event_id"], old, new, at=at)
+    await webhooks.emit(tx, organization_id, [message], at=at)
     return chosen.id
 
 

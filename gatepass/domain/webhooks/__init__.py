@@ -26,7 +26,7 @@ from gatepass.domain.webhooks.endpoints import (
 from gatepass.domain.webhooks.feed import FeedCursor, FeedPage, open_feed, read_feed
 from gatepass.domain.webhooks.health import EndpointHealth, health_of, healths_of
 from gatepass.domain.webhooks.message import SUBSCRIBABLE, Message, MessageType, written_id
-from gatepass.domain.webhooks.outbox import emit, ping
+from gatepass.domain.webhooks.outbox import emit, ping, subscribed_types
 from gatepass.domain.webhooks.replay_requests import (
     Selection,
     begin_replay,
@@ -97,6 +97,7 @@ __all__ = [
     "select",
     "select_one",
     "stop_replay",
+    "subscribed_types",
     "switch_secret",
     "written_id",
 ]

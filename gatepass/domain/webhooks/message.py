@@ -18,8 +18,18 @@ KEPT: Final = timedelta(days=30)
 class MessageType(StrEnum):
     TICKET_ACTIVATED = "ticket.activated"
     TICKET_CANCELLED = "ticket.cancelled"
+    TICKET_ISSUED = "ticket.issued"
+    TICKET_TRANSFERRED = "ticket.transferred"
+    TICKET_ACTIVATION_UNDONE = "ticket.activation_undone"
     EVENT_CANCELLED = "event.cancelled"
+    EVENT_PUBLISHED = "event.published"
+    EVENT_UPDATED = "event.updated"
+    EVENT_ENDED = "event.ended"
+    EVENT_DELETED = "event.deleted"
     CARD_STATUS_CHANGED = "card.status_changed"
+    CARD_ISSUED = "card.issued"
+    CARD_REPLACED = "card.replaced"
+    CARD_UPDATED = "card.updated"
     SCAN_DENIED = "scan.denied"
     PING = "webhook.ping"
 

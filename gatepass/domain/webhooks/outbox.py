@@ -3,7 +3,7 @@
 `outbox.sql` beside this file writes messages. Scans call it inside their own statement; all other changes call `emit`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -19,10 +19,22 @@ from gatepass.domain.webhooks.message import Message, MessageType
 
 
 async def emit(
-    tx: Tx, organization_id: UUID, messages: Sequence[Message], *, at: datetime, mode: Mode = Mode.LIVE
+    tx: Tx,
+    organization_id: UUID,
+    messages: Sequence[Message],
+    *,
+    at: datetime,
+    mode: Mode = Mode.LIVE,
+    wanted: Collection[str] | None = None,
 ) -> None:
-    """Write messages for all subscribed endpoints. Messages of one type are written together."""
-    wanted = await subscribed_types(tx, organization_id, mode, at=at)
+    """Write messages for all subscribed endpoints. Messages of one type are written together.
+
+    Where messages cost something to make, the caller asks for `subscribed_types` first, and passes them as `wanted`.
+    """
+    if not messages:
+        return
+    if wanted is None:
+        wanted = await subscribed_types(tx, organization_id, mode, at=at)
     for type in dict.fromkeys(message.type for message in messages if message.type in wanted):
         alike = [message for message in messages if message.type is type]
         await _write(tx, organization_id, mode, type, alike, at=at)
@@ -44,7 +56,7 @@ async def ping(
     return endpoint, delivery
 
 
-async def subscribed_types(tx: Tx, organization_id: UUID, mode: Mode, *, at: datetime) -> frozenset[str]:
+async def subscribed_types(tx: Tx, organization_id: UUID, mode: Mode = Mode.LIVE, *, at: datetime) -> frozenset[str]:
     """The types with a subscriber: an endpoint that lists them, or a reader of the feed."""
     return frozenset(await tx.value(SUBSCRIBED_TYPES, organization_id, mode, at))
 

@@ -17,7 +17,10 @@ BEGIN
                AND e.mode = p_mode
                AND e.deleted_at IS NULL
              UNION ALL
-            SELECT unnest(ARRAY['ticket.activated', 'ticket.cancelled', 'event.cancelled', 'card.status_changed'])
+            SELECT unnest(ARRAY['ticket.activated', 'ticket.cancelled', 'ticket.issued', 'ticket.transferred',
+                                'ticket.activation_undone', 'event.cancelled', 'event.published', 'event.updated',
+                                'event.ended', 'event.deleted', 'card.status_changed', 'card.issued',
+                                'card.replaced', 'card.updated'])
              WHERE p_mode = 'sandbox'
                 OR EXISTS (SELECT FROM webhook_feed f
                             WHERE f.organization_id = p_organization

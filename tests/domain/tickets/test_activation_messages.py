@@ -58,7 +58,8 @@ async def test_an_activation_is_told_once_to_each_endpoint_that_asks(db: Databas
     second, _ = await tenant.endpoint(URL)
     await tenant.endpoint(URL, MessageType.TICKET_CANCELLED)
     await tenant.endpoint(URL, mode=Mode.SANDBOX)
-    one = await gate(tenant, idempotency_key="a")
+    occurred_at = factory.now() - timedelta(hours=1)
+    one = await gate(tenant, idempotency_key="a", gate='North "2"', scanner_id="handheld\\17", occurred_at=occurred_at)
     (verdict,) = await scan(db, one)
     (again,) = await scan(db, replace(one, request_id=new_id()))
     (other_gate,) = await scan(db, replace(one, request_id=new_id(), idempotency_key=None))
@@ -72,6 +73,9 @@ async def test_an_activation_is_told_once_to_each_endpoint_that_asks(db: Databas
         "event_id": str(tenant.event_id),
         "card_number": one.card_number,
         "activated_at": message["created_at"],
+        "occurred_at": rfc3339(occurred_at),
+        "gate": 'North "2"',
+        "scanner_id": "handheld\\17",
     }
     assert sorted(await queued(tenant)) == sorted((id, verdict.ticket_id) for id in (first, second))
 
@@ -86,7 +90,11 @@ async def test_a_reader_of_the_feed_is_reason_enough(db: Database, tenant: Tenan
     async with db.transaction() as tx:
         await tx.run("INSERT INTO webhook_feed VALUES ($1, 'live', now() + interval '1 day')", tenant.id)
     await scan(db, await gate(tenant))
-    assert [message["type"] for message in await messages_of(tenant)] == ["ticket.activated"]
+    assert [message["type"] for message in await messages_of(tenant)] == [
+        "card.issued",
+        "ticket.issued",
+        "ticket.activated",
+    ]
     assert await queued(tenant) == []
 
 
