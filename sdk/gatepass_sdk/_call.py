@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar, cast
 
-from gatepass_sdk._decode import Model, Unreadable, read
+from gatepass_sdk._decode import Model, Unreadable, Versioned, read
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
+V = TypeVar("V", bound=Versioned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Call(Generic[T]):
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     body: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
+    if_match: str | None = None
     repeatable: bool = True
     is_scan: bool = False
 
@@ -65,6 +67,27 @@ def data_as(model: type[M]) -> Callable[[Answer], M]:
 
     def read_data(answer: Answer) -> M:
         return read(model, answer.value.get("data"))
+
+    return read_data
+
+
+def versioned_as(model: type[V]) -> Callable[[Answer], V]:
+    """A reader of the answer's `data` as this model, with the ETag of the answer."""
+
+    def read_data(answer: Answer) -> V:
+        return replace(read(model, answer.value.get("data")), etag=answer.headers.get("etag"))
+
+    return read_data
+
+
+def list_as(model: type[M]) -> Callable[[Answer], tuple[M, ...]]:
+    """A reader of the answer's `data` as a list of this model."""
+
+    def read_data(answer: Answer) -> tuple[M, ...]:
+        items = answer.value.get("data")
+        if not isinstance(items, list):
+            raise Unreadable("a list was expected")
+        return tuple(read(model, item) for item in cast("list[object]", items))
 
     return read_data
 

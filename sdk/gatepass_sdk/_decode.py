@@ -25,6 +25,13 @@ class Model:
     raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Versioned(Model):
+    """An object that can be changed. `etag` names its version, for `if_match`; in a list it is None."""
+
+    etag: str | None = field(default=None, repr=False, compare=False)
+
+
 def read(model: type[M], value: object) -> M:
     """The model of this JSON object."""
     if not isinstance(value, dict):

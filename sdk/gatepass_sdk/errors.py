@@ -10,17 +10,25 @@
     │   ├── PermissionDenied        403
     │   ├── NotFound                404
     │   ├── Conflict                409
-    │   │   └── AlreadyUsed         409 already_activated
+    │   │   ├── AlreadyUsed         409 already_activated
+    │   │   ├── SoldOut             409 sold_out
+    │   │   ├── CardHasTicket       409 card_has_ticket
+    │   │   ├── HolderHasCard       409 holder_has_card
+    │   │   └── ExternalIdTaken     409 external_id_taken
     │   ├── Expired                 410
+    │   ├── ChangedMeanwhile        412
     │   ├── ValidationError         422
+    │   │   ├── CardSuspended       422 card_suspended
+    │   │   ├── CardRevoked         422 card_revoked
+    │   │   └── TicketWasCancelled  422 ticket_cancelled
     │   ├── RateLimited             429
     │   └── ServerError             5xx
     ├── QueueError                  the file of a ScanQueue cannot be used: a full disk, a damaged file
     │   └── QueueInUse              another thread or process is draining it
     └── WebhookVerificationError    a message that is not from the service, or too old
 
-The sandbox answers used and expired test cards with 400 and the code that the live service has, so the class follows
-the code: `except AlreadyUsed` works in both.
+The sandbox answers used, expired and revoked test cards with 400 and the code that the live service has, so the class
+follows the code: `except AlreadyUsed` works in both.
 """
 
 from collections.abc import Mapping
@@ -31,9 +39,9 @@ class GatepassError(Exception):
     """Everything that this library raises."""
 
     message: str
-    # The key of the failed scan. Sent again with it, a scan that did succeed gets its first answer.
+    # The key of the failed call. Sent again with it, a call that did succeed gets its first answer.
     idempotency_key: str | None = None
-    # True if the ticket may have been activated although this call failed, because the answer was lost.
+    # True if the service may have done it although this call failed, because the answer was lost.
     outcome_unknown: bool = False
 
     def __init__(self, message: str) -> None:
@@ -83,7 +91,7 @@ class APIStatusError(GatepassError):
         self.param = param
         self.details: Mapping[str, Any] = details or {}
         self.retry_after = retry_after
-        # True if an earlier try of this scan was refused, and this is that answer.
+        # True if an earlier try of this call was refused, and this is that answer.
         self.replayed = replayed
 
     def __str__(self) -> str:
@@ -115,12 +123,44 @@ class AlreadyUsed(Conflict):
     """409: the ticket was activated before; `details` says when, at which gate and by which scanner."""
 
 
+class SoldOut(Conflict):
+    """409: the category has no place left."""
+
+
+class CardHasTicket(Conflict):
+    """409: the card holds a ticket for the event already."""
+
+
+class HolderHasCard(Conflict):
+    """409: the e-mail address has another card; `details` has its `card_id`."""
+
+
+class ExternalIdTaken(Conflict):
+    """409: this external_id was used with other content."""
+
+
 class Expired(APIStatusError):
     """410: the card token has expired."""
 
 
+class ChangedMeanwhile(APIStatusError):
+    """412: the object is no longer the one that `if_match` names. Read it again."""
+
+
 class ValidationError(APIStatusError):
     """422: understood, and not allowed: the card or the event is not active, or the ticket was cancelled."""
+
+
+class CardSuspended(ValidationError):
+    """422: the card is suspended."""
+
+
+class CardRevoked(ValidationError):
+    """422: the card was revoked, for good."""
+
+
+class TicketWasCancelled(ValidationError):
+    """422: the ticket was cancelled."""
 
 
 class RateLimited(APIStatusError):
@@ -143,7 +183,18 @@ class WebhookVerificationError(GatepassError):
     """A webhook message that must not be trusted."""
 
 
-BY_CODE: Final[Mapping[str, type[APIStatusError]]] = {"already_activated": AlreadyUsed, "expired": Expired}
+BY_CODE: Final[Mapping[str, type[APIStatusError]]] = {
+    "already_activated": AlreadyUsed,
+    "sold_out": SoldOut,
+    "card_has_ticket": CardHasTicket,
+    "holder_has_card": HolderHasCard,
+    "external_id_taken": ExternalIdTaken,
+    "expired": Expired,
+    "changed_meanwhile": ChangedMeanwhile,
+    "card_suspended": CardSuspended,
+    "card_revoked": CardRevoked,
+    "ticket_cancelled": TicketWasCancelled,
+}
 BY_STATUS: Final[Mapping[int, type[APIStatusError]]] = {
     400: BadRequest,
     401: AuthenticationError,
@@ -151,6 +202,7 @@ BY_STATUS: Final[Mapping[int, type[APIStatusError]]] = {
     404: NotFound,
     409: Conflict,
     410: Expired,
+    412: ChangedMeanwhile,
     422: ValidationError,
     429: RateLimited,
 }

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gatepass_sdk._decode import Model
+from gatepass_sdk._decode import Model, Versioned
+from gatepass_sdk.errors import APIStatusError, class_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class TicketCategory(Model):
+class TicketCategory(Versioned):
     id: str
     name: str
     price: Decimal
@@ -23,7 +24,7 @@ class TicketCategory(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Event(Model):
+class Event(Versioned):
     """`status` is `draft`, `published`, `cancelled` or `ended`."""
 
     id: str
@@ -39,6 +40,96 @@ class Event(Model):
     ticket_categories: tuple[TicketCategory, ...]
     time_zone: str = "UTC"
     updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holder(Model):
+    """The person who holds a card. A companion's card carries the holder who booked for both."""
+
+    name: str
+    email: str | None
+    locale: str | None
+    companion: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card(Versioned):
+    """`status` is `active`, `suspended` or `revoked`."""
+
+    id: str
+    number: str
+    status: str
+    holder: Holder | None
+    external_id: str | None
+    issued_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardToken(Model):
+    """A token that the app of a participant shows as a code. Whoever has it gets in."""
+
+    card_id: str
+    token: str
+    expires_at: datetime
+
+    def __repr__(self) -> str:
+        """Without the token, so that it does not get into a log."""
+        return f"CardToken(card_id={self.card_id!r}, expires_at={self.expires_at!r})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ticket(Model):
+    """`state` is `issued`, `activated` or `cancelled`."""
+
+    id: str
+    event_id: str
+    category_id: str
+    tier: str
+    category_name: str
+    card_id: str
+    card_number: str
+    external_id: str | None
+    state: str
+    issued_at: datetime
+    activated_at: datetime | None
+    gate: str | None
+    scanner_id: str | None
+    cancelled_at: datetime | None
+    cancel_reason: str | None
+    updated_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemResult(Model):
+    """The result of one item of a batch. A refused item has `error` and `code`, and no data."""
+
+    status: int
+    error: str | None = None
+    code: str | None = None
+    param: str | None = None
+
+    @property
+    def refusal(self) -> APIStatusError | None:
+        """The error that a call for this item alone would have raised; None if it was not refused."""
+        if self.code is None:
+            return None
+        kind = class_of(self.status, self.code)
+        return kind(self.error or "", status=self.status, code=self.code, param=self.param)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TicketResult(ItemResult):
+    """`status` is 201 for a new ticket, and 200 for one that the same request made before."""
+
+    data: Ticket | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardTokenResult(ItemResult):
+    """A token, or why this card gets none."""
+
+    data: CardToken | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +159,23 @@ class ScanResult(Model):
     replayed: bool = False
     request_id: str | None = None
     idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedScan(Model):
+    """A scan and its verdict: `activated`, or the code of a refusal. Lists go on from its `cursor`."""
+
+    id: str
+    scanned_at: datetime
+    event_id: str
+    card_number: str
+    card_id: str | None
+    ticket_id: str | None
+    verdict: str
+    gate: str | None
+    scanner_id: str | None
+    occurred_at: datetime | None
+    cursor: str
 
 
 @dataclass(frozen=True, kw_only=True)

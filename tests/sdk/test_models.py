@@ -12,8 +12,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
-from gatepass_sdk import Gatepass, models, webhooks
-from gatepass_sdk._decode import Model, Unreadable, read
+from gatepass_sdk import Gatepass, HolderDetails, NewTicket, models, webhooks
+from gatepass_sdk._decode import Model, Unreadable, Versioned, read
 from gatepass_sdk.errors import APIStatusError
 from gatepass_sdk.testing import FakeGatepass
 from gatepass_sdk.testing._router import BASE_PATH, ROUTES
@@ -23,6 +23,13 @@ SCHEMAS: dict[str, Any] = DESCRIPTION["components"]["schemas"]
 DESCRIBED: dict[type[Model], str] = {
     models.TicketCategory: "TicketCategory",
     models.Event: "Event",
+    models.Holder: "Holder",
+    models.Card: "Card",
+    models.CardToken: "CardToken",
+    models.CardTokenResult: "CardTokenResult",
+    models.Ticket: "Ticket",
+    models.TicketResult: "TicketResult",
+    models.RecordedScan: "RecordedScan",
     models.CardVerification: "CardVerification",
     models.ScanResult: "ScanResult",
     models.SecretRotation: "SecretRotationState",
@@ -38,20 +45,16 @@ DESCRIBED: dict[type[Model], str] = {
     webhooks.EventCancelled: "EventCancelled",
 }
 # Fields that the SDK adds, from headers and from the call.
-ADDED = {"ScanResult": {"replayed", "request_id", "idempotency_key"}}
+ADDED = {
+    "ScanResult": {"replayed", "request_id", "idempotency_key"},
+    **{name: {"etag"} for name in ("Event", "TicketCategory", "Card")},
+}
 # Schemas that are no models: wrappers, enums, requests, and messages whose data is passed on unread.
 NOT_MODELS = {"PublicKeySet", "PublicKey", "Webhook", "RotatedWebhook", "Error", "ErrorDetails"} | {
     "CardStatusChanged",
     "ScanDenied",
     "WebhookPing",
-    "RecordedScan",
-    "Card",
-    "Holder",
-    "CardToken",
-    "CardTokenResult",
     "CardTokenResults",
-    "Ticket",
-    "TicketResult",
     "TicketResults",
 }
 JSON_TYPES: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", datetime: "string", Mapping: "object"}
@@ -116,7 +119,7 @@ def test_every_schema_of_an_answer_has_its_model() -> None:
 
 def test_every_model_is_described() -> None:
     known = {one for one in vars(models).values() if isinstance(one, type) and issubclass(one, Model)}
-    assert known - {Model} <= set(DESCRIBED)
+    assert known - {Model, Versioned, models.ItemResult} <= set(DESCRIBED)
 
 
 def test_the_comparison_finds_what_is_missing() -> None:
@@ -133,6 +136,19 @@ def test_the_comparison_finds_what_is_missing() -> None:
 
 REQUESTS = {
     "ScanRequest": ("scans", "create", {"idempotency_key"}, set[str]()),
+    "EventRequest": ("events", "create", {"idempotency_key"}, set[str]()),
+    "EventChangeRequest": ("events", "update", {"event_id", "if_match"}, set[str]()),
+    "EventCancellationRequest": ("events", "cancel", {"event_id", "idempotency_key"}, set[str]()),
+    "TicketCategoryRequest": ("ticket_categories", "create", {"event_id", "idempotency_key"}, set[str]()),
+    "TicketCategoryChangeRequest": ("ticket_categories", "update", {"category_id", "if_match"}, set[str]()),
+    "CardRequest": ("cards", "create", {"idempotency_key"}, set[str]()),
+    "CardChangeRequest": ("cards", "update", {"card_id", "if_match"}, set[str]()),
+    "ReasonRequest": ("cards", "suspend", {"card_id", "idempotency_key"}, set[str]()),
+    "CardTokenRequest": ("card_tokens", "create", {"card_id", "idempotency_key"}, set[str]()),
+    "CardTokensRequest": ("card_tokens", "batch", {"idempotency_key"}, set[str]()),
+    "TicketRequest": ("tickets", "create", {"idempotency_key"}, set[str]()),
+    "TicketBatchRequest": ("tickets", "batch", {"idempotency_key"}, set[str]()),
+    "TransferRequest": ("tickets", "transfer", {"ticket_id", "idempotency_key"}, set[str]()),
     "WebhookRequest": ("webhook_endpoints", "create", set[str](), set[str]()),
     "WebhookChangeRequest": ("webhook_endpoints", "update", {"endpoint_id"}, set[str]()),
     "SecretRotationRequest": ("webhook_endpoints", "rotate_secret", {"endpoint_id"}, set[str]()),
@@ -146,6 +162,22 @@ def test_every_field_of_a_request_can_be_given(schema: str) -> None:
     with FakeGatepass() as fake:
         parameters = set(inspect.signature(getattr(getattr(fake.client(), resource), name)).parameters)
     assert parameters - added == set(SCHEMAS[schema]["properties"]) - implied
+
+
+@pytest.mark.parametrize(
+    ("given", "schema"),
+    [(HolderDetails, "HolderRequest"), (HolderDetails, "HolderChangeRequest"), (NewTicket, "TicketRequest")],
+)
+def test_every_field_of_an_object_can_be_given(given: type, schema: str) -> None:
+    assert set(get_type_hints(given)) == set(SCHEMAS[schema]["properties"])
+    assert getattr(given, "__required_keys__") == set(SCHEMAS[schema].get("required", []))  # noqa: B009
+
+
+def test_every_request_is_one_of_these() -> None:
+    assert {name for name in SCHEMAS if name.endswith("Request")} == REQUESTS.keys() | {
+        "HolderRequest",
+        "HolderChangeRequest",
+    }
 
 
 def test_details_of_a_refusal_are_given_as_they_come() -> None:

@@ -15,6 +15,7 @@ from gatepass_sdk import (
     APITimeoutError,
     AuthenticationError,
     BadRequest,
+    ChangedMeanwhile,
     Conflict,
     Expired,
     GatepassError,
@@ -26,7 +27,7 @@ from gatepass_sdk import (
 )
 from gatepass_sdk._call import Answer, Call, nothing
 from gatepass_sdk._retry import KEPT_FOR_KEY, NOT_SENT, RetryPolicy, Tries, refusal_of, retry_after
-from gatepass_sdk.errors import class_of
+from gatepass_sdk.errors import BY_CODE, class_of
 
 SCAN: Call[Any] = Call("POST", "/scan", nothing, idempotency_key="k-1", is_scan=True)
 READ: Call[Any] = Call("GET", "/events", nothing)
@@ -218,6 +219,10 @@ def test_each_status_and_each_code_has_its_class() -> None:
     assert class_of(418, None) is APIStatusError
     assert class_of(400, "already_activated") is class_of(409, "already_activated") is AlreadyUsed
     assert class_of(400, "expired") is Expired
+    for code, kind in BY_CODE.items():
+        # The sandbox answers some of them with 400.
+        assert class_of(400, code) is kind
+    assert class_of(412, None) is ChangedMeanwhile
 
 
 def test_a_refusal_says_all_that_it_knows() -> None:

@@ -3,9 +3,12 @@
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from gatepass_sdk._async.card_tokens import AsyncCardTokens
 from gatepass_sdk._async.cards import AsyncCards
 from gatepass_sdk._async.events import AsyncEvents
 from gatepass_sdk._async.scans import AsyncScans
+from gatepass_sdk._async.ticket_categories import AsyncTicketCategories
+from gatepass_sdk._async.tickets import AsyncTickets
 from gatepass_sdk._async.webhook_endpoints import AsyncWebhookEndpoints
 from gatepass_sdk._async.webhook_events import AsyncWebhookEvents
 from gatepass_sdk._settings import Settings
@@ -46,7 +49,10 @@ class AsyncGatepass:
     def _use(self, exchange: "AsyncExchange") -> None:
         self._exchange = exchange
         self.events = AsyncEvents(exchange)
+        self.ticket_categories = AsyncTicketCategories(exchange)
         self.cards = AsyncCards(exchange)
+        self.card_tokens = AsyncCardTokens(exchange)
+        self.tickets = AsyncTickets(exchange)
         self.scans = AsyncScans(exchange)
         self.webhook_endpoints = AsyncWebhookEndpoints(exchange)
         self.webhook_events = AsyncWebhookEvents(exchange)

@@ -5,9 +5,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from gatepass_sdk._settings import Settings
+from gatepass_sdk._sync.card_tokens import CardTokens
 from gatepass_sdk._sync.cards import Cards
 from gatepass_sdk._sync.events import Events
 from gatepass_sdk._sync.scans import Scans
+from gatepass_sdk._sync.ticket_categories import TicketCategories
+from gatepass_sdk._sync.tickets import Tickets
 from gatepass_sdk._sync.webhook_endpoints import WebhookEndpoints
 from gatepass_sdk._sync.webhook_events import WebhookEvents
 from gatepass_sdk.webhooks import Webhooks
@@ -47,7 +50,10 @@ class Gatepass:
     def _use(self, exchange: "Exchange") -> None:
         self._exchange = exchange
         self.events = Events(exchange)
+        self.ticket_categories = TicketCategories(exchange)
         self.cards = Cards(exchange)
+        self.card_tokens = CardTokens(exchange)
+        self.tickets = Tickets(exchange)
         self.scans = Scans(exchange)
         self.webhook_endpoints = WebhookEndpoints(exchange)
         self.webhook_events = WebhookEvents(exchange)

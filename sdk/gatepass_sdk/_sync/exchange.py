@@ -66,5 +66,7 @@ class Exchange:
             headers["Content-Type"] = "application/json"
         if call.idempotency_key is not None:
             headers["Idempotency-Key"] = call.idempotency_key
+        if call.if_match is not None:
+            headers["If-Match"] = call.if_match
         url = self.settings.base_url + call.path
         return self.http.build_request(call.method, url, params=call.query or None, content=content, headers=headers)

@@ -1,15 +1,17 @@
 # Generated from _async/scans.py by `make sdk-sync`. Change that file.
-"""Scans: a card is shown at a gate, and its ticket is activated."""
+"""Scans: a card is shown at a gate, and its ticket is activated; every scan can be listed with its verdict."""
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
+from gatepass_sdk._arguments import new_key
 from gatepass_sdk._call import Answer, Call
 from gatepass_sdk._decode import read
 from gatepass_sdk._scan import scan_body
-from gatepass_sdk.models import ScanResult
+from gatepass_sdk._sync.pages import Pages
+from gatepass_sdk.models import RecordedScan, ScanResult
 
 if TYPE_CHECKING:
     from gatepass_sdk._sync.exchange import Exchange
@@ -35,7 +37,7 @@ class Scans:
         The key is made once and sent with every try, so a lost answer never activates a ticket twice. Pass the
         `idempotency_key` of an error to repeat that scan.
         """
-        key = idempotency_key or str(uuid4())
+        key = new_key(idempotency_key)
         body = scan_body(event_id, card_number, token, scanner_id, gate, occurred_at)
 
         def result(answer: Answer) -> ScanResult:
@@ -43,3 +45,23 @@ class Scans:
             return replace(found, replayed=answer.was_replayed, request_id=answer.request_id, idempotency_key=key)
 
         return self._exchange.ask(Call("POST", "/scan", result, body=body, idempotency_key=key, is_scan=True))
+
+    def list(
+        self,
+        *,
+        event_id: str | None = None,
+        ticket_id: str | None = None,
+        card_id: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Pages[RecordedScan]:
+        """Scans with their verdicts, newest first; of one event, ticket or card if that is given.
+
+        With `after`, the `cursor` of a scan or a page's `next_cursor`, those that followed it, oldest first. The newest
+        12 seconds are held back then, so that none is missed.
+        """
+        query = {"event_id": event_id, "ticket_id": ticket_id, "card_id": card_id}
+        query |= {"after": after, "limit": None if limit is None else str(limit), "cursor": cursor}
+        name = "cursor" if after is None else "after"
+        return Pages(self._exchange, "/scans", partial(read, RecordedScan), query, cursor_name=name)

@@ -11,11 +11,13 @@ from gatepass_sdk import AsyncGatepass, Gatepass
 from gatepass_sdk._async import client as async_client
 from gatepass_sdk._sync import client as sync_client
 
-RESOURCES = ["events", "cards", "scans", "webhook_endpoints", "webhook_events", "webhooks"]
 CALLS = {
-    "events": {"list", "retrieve"},
-    "cards": {"verify", "keys"},
-    "scans": {"create"},
+    "events": {"list", "retrieve", "create", "update", "publish", "cancel", "end", "delete"},
+    "ticket_categories": {"create", "update", "delete"},
+    "cards": {"verify", "keys", "create", "list", "retrieve", "update", "suspend", "resume", "revoke", "replace"},
+    "card_tokens": {"create", "batch", "create_all"},
+    "tickets": {"create", "batch", "create_all", "list", "retrieve", "cancel", "transfer"},
+    "scans": {"create", "list"},
     "webhook_endpoints": {
         "create",
         "list",
@@ -33,6 +35,7 @@ CALLS = {
     "webhook_events": {"list"},
     "webhooks": {"unwrap"},
 }
+RESOURCES = list(CALLS)
 KEY, URL = "svc_test_" + "a" * 37, "https://gatepass.test/api/public/v1"
 
 
@@ -70,7 +73,7 @@ def test_every_call_takes_and_gives_the_same(clients: tuple[Gatepass, AsyncGatep
 
 
 def test_only_lists_and_unwrap_are_not_awaited(clients: tuple[Gatepass, AsyncGatepass]) -> None:
-    lists = {"list", "deliveries", "replays", "unwrap"}
+    lists = {"list", "create_all", "deliveries", "replays", "unwrap"}
     for resource in RESOURCES:
         for name, call in public(getattr(clients[1], resource)).items():
             assert inspect.iscoroutinefunction(call) == (name not in lists), name

@@ -13,22 +13,34 @@ from gatepass_sdk import (
     AsyncGatepass,
     AsyncPage,
     AsyncPages,
+    Card,
     CardKeys,
+    CardSuspended,
+    CardToken,
+    CardTokenResult,
     CardVerification,
+    ChangedMeanwhile,
     Delivery,
     DeliveryDetail,
     Event,
     EventCancelled,
+    ExternalIdTaken,
     Gatepass,
     GatepassError,
+    Holder,
+    HolderDetails,
+    NewTicket,
     OtherEvent,
     Page,
     Pages,
+    RecordedScan,
     Replay,
     ScanResult,
+    Ticket,
     TicketActivated,
     TicketCancelled,
     TicketCategory,
+    TicketResult,
     TokenReading,
     WebhookEndpoint,
     WebhookEvent,
@@ -78,6 +90,52 @@ def reads(client: Gatepass) -> None:
     assert_type(keys, CardKeys)
     assert_type(keys.verify("SVC1.…", at=datetime.now(UTC)), TokenReading)
     assert_type(CardKeys.from_json(keys.to_json()).verify("SVC1.…").expires_at, datetime | None)
+
+
+def events(client: Gatepass) -> None:
+    made = client.events.create(title="Night", starts_at=datetime.now(UTC), ends_at=datetime.now(UTC), venue="Hall")
+    assert_type(made, Event)
+    assert_type(made.etag, str | None)
+    assert_type(client.events.update(made.id, title="Day", venue=None, if_match=made.etag), Event)
+    assert_type(client.events.publish(made.id), Event)
+    assert_type(client.events.cancel(made.id, reason="Storm"), Event)
+    assert_type(client.events.end(made.id, idempotency_key="k"), Event)
+    assert_type(client.events.list(status="draft"), Pages[Event])
+    client.events.delete(made.id)
+    category = client.ticket_categories.create(
+        made.id, name="General", price=Decimal("25.50"), currency="EUR", quantity_total=100
+    )
+    assert_type(category, TicketCategory)
+    assert_type(client.ticket_categories.update(category.id, price=20, if_match=category.etag), TicketCategory)
+    client.ticket_categories.delete(category.id)
+
+
+def platform(client: Gatepass, rows: Iterator[NewTicket]) -> Ticket | None:
+    ada: HolderDetails = {"name": "Ada", "email": "ada@example.com"}
+    card = client.cards.create(holder=ada, external_id="member-7")
+    assert_type(card, Card)
+    assert_type(card.holder, Holder | None)
+    assert_type(client.cards.list(email="ada@example.com"), Pages[Card])
+    assert_type(client.cards.update(card.id, holder={"locale": "fr"}, if_match=card.etag), Card)
+    assert_type(client.cards.replace(card.id, reason="lost"), Card)
+    assert_type(client.card_tokens.create(card.id, expires_at=datetime.now(UTC)), CardToken)
+    assert_type(client.card_tokens.batch([card.id]), tuple[CardTokenResult, ...])
+    assert_type(client.card_tokens.create_all([card.id]), Iterator[tuple[str, CardTokenResult]])
+    for wanted, result in client.tickets.create_all(rows):
+        assert_type(wanted, NewTicket)
+        assert_type(result, TicketResult)
+        assert_type(result.data, Ticket | None)
+        assert_type(result.refusal, APIStatusError | None)
+    assert_type(client.tickets.batch([{"event_id": "e", "category_id": "c"}])[0].code, str | None)
+    assert_type(client.tickets.list(state="issued", updated_after=datetime.now(UTC)), Pages[Ticket])
+    assert_type(client.scans.list(event_id="event", after="cursor"), Pages[RecordedScan])
+    try:
+        ticket = client.tickets.create(event_id="e", category_id="c", holder=ada, external_id="order-1")
+        assert_type(client.tickets.transfer(ticket.id, holder={"name": "Bo"}), Ticket)
+        return client.tickets.cancel(ticket.id, reason="refund")
+    except (CardSuspended, ExternalIdTaken, ChangedMeanwhile) as error:
+        assert_type(error.status, int)
+    return None
 
 
 def webhooks(client: Gatepass) -> None:
@@ -135,6 +193,9 @@ async def asynchronous() -> None:
             assert_type(event, Event)
         assert_type(await client.cards.verify("SVC1.…"), CardVerification)
         assert_type(await client.cards.keys(), CardKeys)
+        assert_type(await client.tickets.cancel("ticket", reason="refund"), Ticket)
+        async for _, result in client.tickets.create_all([{"event_id": "e", "category_id": "c"}]):
+            assert_type(result.data, Ticket | None)
         assert_type(await client.webhook_endpoints.count_replay("endpoint"), int)
         assert_type(client.webhook_events.list(), AsyncPages[WebhookEvent])
         assert_type(client.webhooks.unwrap("{}", {}, "whsec_…"), WebhookEvent)
