@@ -271,6 +271,7 @@ CATEGORIES: Final = """
       FROM ticket_category
      WHERE organization_id = $1
        AND id = ANY ($2)
+       AND removed_at IS NULL
      ORDER BY id
 """
 LOCK_CATEGORIES: Final = CATEGORIES + " FOR NO KEY UPDATE"
