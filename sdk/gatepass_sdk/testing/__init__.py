@@ -10,6 +10,7 @@ service behind it are replaced. The tests compare the fake's answers with those 
 """
 
 from gatepass_sdk.testing._fake import FakeGatepass
-from gatepass_sdk.testing._state import FakeCard, FakeScan
+from gatepass_sdk.testing._platform.records import FakeCard
+from gatepass_sdk.testing._state import FakeScan
 
 __all__ = ["FakeCard", "FakeGatepass", "FakeScan"]

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -23,14 +23,17 @@ class Text:
     nullable: bool = False
     needed: bool = False
     among: tuple[str, ...] = ()
+    pattern: str | None = None
 
-    def check(self, value: Any) -> None:
+    def read(self, value: Any) -> Any:
         if not isinstance(value, str):
-            _expect("str", value, nullable=self.nullable)
-            return
+            return _expect("str", value, nullable=self.nullable)
         _measure("str", len(value), self.shortest, self.longest)
+        if self.pattern is not None and not re.search(self.pattern, value):
+            raise ValueError(f"Expected `str` matching regex {self.pattern!r}")
         if self.among and value not in self.among:
             raise ValueError(f"Invalid enum value {value!r}")
+        return value
 
 
 @dataclass(frozen=True)
@@ -40,54 +43,114 @@ class Texts:
     nullable: bool = False
     needed: bool = False
 
-    def check(self, value: Any) -> None:
-        if not isinstance(value, list) or isinstance(value, _Pairs):
-            _expect("array", value, nullable=self.nullable)
-            return
+    def read(self, value: Any) -> Any:
+        if not isinstance(value, list) or isinstance(value, Pairs):
+            return _expect("array", value, nullable=self.nullable)
         for one in value:
-            self.each.check(one)
+            self.each.read(one)
         _measure("array", len(value), 1, self.longest)
+        return value
 
 
 @dataclass(frozen=True)
 class Flag:
     needed: bool = False
 
-    def check(self, value: Any) -> None:
-        if not isinstance(value, bool):
-            _expect("bool", value, nullable=False)
+    def read(self, value: Any) -> Any:
+        return value if isinstance(value, bool) else _expect("bool", value, nullable=False)
 
 
-Fields = Mapping[str, Text | Texts | Flag]
+@dataclass(frozen=True)
+class Number:
+    """A whole number, or any number if it is not `whole`, from 0 to `largest`."""
+
+    largest: int
+    whole: bool = True
+    needed: bool = False
+
+    def read(self, value: Any) -> Any:
+        kind = type(value).__name__
+        if kind not in (("int",) if self.whole else ("int", "float")):
+            return _expect("int" if self.whole else "int | float", value, nullable=False)
+        if math.isinf(value):
+            raise ValueError("Number out of range")
+        if value < 0:
+            raise ValueError(f"Expected `{kind}` >= {type(value)(0)}")
+        if value > self.largest:
+            raise ValueError(f"Expected `{kind}` <= {type(value)(self.largest)}")
+        return value
 
 
-class _Pairs(list[tuple[str, Any]]):
+@dataclass(frozen=True)
+class Nested:
+    """An object in the body. An error in it names the field of the body."""
+
+    fields: Mapping[str, Text]
+    needed: bool = False
+
+    def read(self, value: Any) -> Any:
+        if not isinstance(value, Pairs):
+            return _expect("object", value, nullable=True)
+        return {name: self.fields[name].read(one) for name, one in value if name in self.fields}
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items of a batch, each of which is read by itself."""
+
+    longest: int
+    needed: bool = True
+
+    def read(self, value: Any) -> Any:
+        if not isinstance(value, list) or isinstance(value, Pairs):
+            return _expect("array", value, nullable=False)
+        _measure("array", len(value), 1, self.longest)
+        return value
+
+
+Fields = Mapping[str, Text | Texts | Flag | Number | Nested | Items]
+
+
+class Pairs(list[tuple[str, Any]]):
     """A JSON object, its members in their order."""
 
 
-def read_body(raw: bytes, fields: Fields) -> dict[str, Any]:
+def read_body(raw: bytes, fields: Fields, largest: int = LARGEST) -> dict[str, Any]:
     """The known fields of the body. Raises for the first that is wrong."""
-    if len(raw) > LARGEST:
-        raise Refused("request_too_large")
-    pairs, rest = _parsed(raw)
+    if len(raw) > largest:
+        raise Refused("request_too_large", f"The request body is larger than {largest // 1024:,} KiB.")
+    value, rest = _parsed(raw)
+    return read_object(value, fields, rest)
+
+
+def read_object(value: Any, fields: Fields, rest: str = "") -> dict[str, Any]:
+    """The known fields of an object. `rest` is the text after it."""
+    if not isinstance(value, Pairs):
+        raise invalid(f"The body is not valid: Expected `object`, got `{_kind(value)}`.")
     found: dict[str, Any] = {}
-    for name, value in pairs:
+    for name, one in value:
         if name in fields:
             try:
-                fields[name].check(value)
+                found[name] = fields[name].read(one)
             except ValueError as error:
                 raise invalid(f"{name}: {error}.", name) from None
-            found[name] = value
     for name, field in fields.items():
         if field.needed and name not in found:
             raise invalid(f"{name}: Object missing required field `{name}`.", name)
     if rest.strip(BLANKS):
         raise _no_json()
     for name in fields:
-        value = found.get(name)
-        if any(isinstance(text, str) and "\x00" in text for text in (value if isinstance(value, list) else [value])):
+        if not all("\x00" not in text for text in _texts(found.get(name))):
             raise invalid(f"{name} holds characters that cannot be stored.", name)
     return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif not isinstance(value, Pairs) and isinstance(value, list | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
 
 
 def read_moment(text: str, name: str) -> datetime:
@@ -103,7 +166,7 @@ def read_uuid(text: str) -> UUID | None:
     return UUID(text) if CANONICAL.fullmatch(text) else None
 
 
-def _parsed(raw: bytes) -> tuple[_Pairs, str]:
+def _parsed(raw: bytes) -> tuple[Any, str]:
     """The object, and the text after it. The service checks fields as it reads, so that text is checked last."""
     try:
         text = raw.decode().lstrip(BLANKS)
@@ -112,8 +175,6 @@ def _parsed(raw: bytes) -> tuple[_Pairs, str]:
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise _no_json() from None
-    if not isinstance(value, _Pairs):
-        raise invalid(f"The body is not valid: Expected `object`, got `{_kind(value)}`.")
     return value, text[end:]
 
 
@@ -125,10 +186,11 @@ def _no_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _expect(kind: str, value: Any, *, nullable: bool) -> None:
+def _expect(kind: str, value: Any, *, nullable: bool) -> Any:
     if not (nullable and value is None):
         wanted = f"{kind} | null" if nullable else kind
         raise ValueError(f"Expected `{wanted}`, got `{_kind(value)}`")
+    return value
 
 
 def _measure(kind: str, size: int, shortest: int, longest: int | None) -> None:
@@ -143,9 +205,9 @@ def _kind(value: Any) -> str:
         raise ValueError("Number out of range")
     if isinstance(value, int) and not isinstance(value, bool):
         return "int" if -(2**63) <= value < 2**64 else "float"
-    names = {_Pairs: "object", list: "array", str: "str", bool: "bool", float: "float", type(None): "null"}
+    names = {Pairs: "object", list: "array", str: "str", bool: "bool", float: "float", type(None): "null"}
     return names[type(value)]
 
 
 BLANKS: Final = " \t\r\n"
-DECODER: Final = json.JSONDecoder(object_pairs_hook=_Pairs, parse_constant=_no_constant)
+DECODER: Final = json.JSONDecoder(object_pairs_hook=Pairs, parse_constant=_no_constant)

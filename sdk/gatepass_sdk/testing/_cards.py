@@ -1,5 +1,6 @@
 """Cards and their tokens: the five of the sandbox, and those that a test issues on the live side."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
@@ -7,11 +8,13 @@ from uuid import UUID
 from gatepass_sdk._base64url import encoded
 from gatepass_sdk._card import SANDBOX_TOKEN, as_stored
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
-from gatepass_sdk.testing._state import FakeCard, World
+from gatepass_sdk.testing._platform.records import CardRecord
+from gatepass_sdk.testing._state import Side, World
 from gatepass_sdk.testing._times import rfc3339
 from gatepass_sdk.tokens import SANDBOX_TOKENS, CardKeys, TokenReading
 
 SANDBOX_ISSUED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
+STORED: Final = re.compile(r"[A-Z]{2,6} \d{4} \d{4} \d{4}", re.ASCII)
 KEY_ID: Final = "00000000-0000-0000-0000-0000000000b1"
 INVALID: Final[dict[str, Any]] = {
     "valid": False,
@@ -32,16 +35,14 @@ def verify_card(world: World, request: Request) -> Reply:
     if request.mode == "sandbox":
         return Reply(200, _sandbox_verification(token))
     reading = read_token(world, token, world.now())
-    card = find_card(world, reading.card_number)
+    card = find_card(world.sides[request.mode], reading.card_number)
     if reading.card_number is None or card is None:
         return Reply(200, INVALID)
     expired = "expired" if reading.expired else None
     reason = expired if card.status == "active" else f"card_{card.status}"
     return Reply(
         200,
-        _verification(
-            card.card_number, card.card_id, card.status, card.issued_at, expired=reading.expired, reason=reason
-        ),
+        _verification(card.number, card.id, card.status, card.issued_at, expired=reading.expired, reason=reason),
     )
 
 
@@ -63,17 +64,28 @@ def read_sandbox_token(token: str) -> str:
     return found[1]
 
 
-def find_card(world: World, number: str | None) -> FakeCard | None:
-    return next((card for card in world.cards if card.card_number == number), None)
+def find_card(side: Side, number: str | None) -> CardRecord | None:
+    return next((card for card in side.cards if card.number == number), None)
 
 
 def new_number(serial: int) -> str:
     """A card number with its Luhn check digit."""
-    digits, total = f"{serial:011d}", 0
+    digits = f"{serial:011d}"
+    return as_stored(f"SVC{digits}{_check_digit(digits)}")
+
+
+def is_number(text: str) -> bool:
+    """Whether this is a card number in the form that is stored, with a good check digit."""
+    digits = text.partition(" ")[2].replace(" ", "")
+    return STORED.fullmatch(text) is not None and _check_digit(digits[:-1]) == digits[-1]
+
+
+def _check_digit(digits: str) -> str:
+    total = 0
     for index, digit in enumerate(reversed(digits)):
         value = int(digit) * (2 if index % 2 == 0 else 1)
         total += value - 9 if value > 9 else value
-    return as_stored(f"SVC{digits}{-total % 10}")
+    return str(-total % 10)
 
 
 def _sandbox_verification(token: str) -> dict[str, Any]:

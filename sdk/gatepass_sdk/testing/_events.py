@@ -1,14 +1,17 @@
 """Events: the one of the sandbox, and those that a test adds to the live side."""
 
+from copy import deepcopy
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from gatepass_sdk.testing._body_reader import read_uuid
-from gatepass_sdk.testing._http import Refused, Reply, Request
+from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._paging import page_of, page_size, page_start
+from gatepass_sdk.testing._platform.once import shown
 from gatepass_sdk.testing._state import Position, Side, World
 
+STATUSES: Final = ("draft", "published", "cancelled", "ended")
 SANDBOX_EVENT: Final[dict[str, Any]] = {
     "id": "00000000-0000-0000-0000-00000000e7e7",
     "title": "Sandbox Night",
@@ -48,15 +51,25 @@ SANDBOX_EVENT: Final[dict[str, Any]] = {
 
 
 def list_events(world: World, request: Request) -> Reply:
-    """Published events, in the order of their start."""
-    published = [event for event in world.sides[request.mode].events if event["status"] == "published"]
-    return page_of(request, published, _position, dict[str, Any], (page_size(request), page_start(request)))
+    """Published events, in the order of their start; with another status for those who may change events."""
+    size_and_start, status = (page_size(request), page_start(request)), request.query.get("status")
+    if status is not None and status not in STATUSES:
+        raise invalid(f"status is one of {', '.join(STATUSES)}.", "status")
+    if status not in (None, "published") and not request.scopes & {"events:write", "admin"}:
+        raise Refused("insufficient_scope", "This API key lacks the scope events:write.")
+    found = [event for event in world.sides[request.mode].events if event["status"] == (status or "published")]
+    return page_of(request, found, _position, dict[str, Any], size_and_start, filters={"status": status})
 
 
 def retrieve_event(world: World, request: Request) -> Reply:
     """One event, whatever its status."""
     wanted = read_uuid(request.ids[0])
-    return Reply(200, {"data": find_event(world.sides[request.mode], wanted)})
+    return shown(200, find_event(world.sides[request.mode], wanted))
+
+
+def new_event(id: str, **fields: Any) -> dict[str, Any]:
+    """An event like that of the sandbox, with categories of its own."""
+    return {**deepcopy(SANDBOX_EVENT), "id": id, **fields}
 
 
 def find_event(side: Side, id: UUID | None) -> dict[str, Any]:

@@ -15,14 +15,15 @@ from gatepass_sdk._async.client import AsyncGatepass
 from gatepass_sdk._async.exchange import AsyncExchange
 from gatepass_sdk._sync.client import Gatepass
 from gatepass_sdk._sync.exchange import Exchange
-from gatepass_sdk.testing._cards import new_number
-from gatepass_sdk.testing._events import SANDBOX_EVENT
+from gatepass_sdk.testing._events import SANDBOX_EVENT, new_event
 from gatepass_sdk.testing._http import REFUSALS, Refused
 from gatepass_sdk.testing._messages import delivery_headers
 from gatepass_sdk.testing._outbox import emit
+from gatepass_sdk.testing._platform.people import new_card
+from gatepass_sdk.testing._platform.records import FakeCard, TicketRecord
 from gatepass_sdk.testing._router import BASE_PATH, Caller, receive
 from gatepass_sdk.testing._signer import TokenSigner
-from gatepass_sdk.testing._state import LIVE, SANDBOX, FakeCard, FakeScan, Side, World
+from gatepass_sdk.testing._state import LIVE, SANDBOX, FakeScan, Side, World
 from gatepass_sdk.webhooks import WebhookEvent, event_of
 
 BASE_URL: Final = "https://fake.gatepass.test" + BASE_PATH
@@ -44,8 +45,8 @@ class FakeGatepass:
         allow_private: bool = False,
     ) -> None:
         numbers = itertools.count(FIRST_ID)
-        live_event = {**SANDBOX_EVENT, "id": LIVE_EVENT_ID, "title": "Live Night", "description": None}
-        sides = {SANDBOX: Side(SANDBOX, [SANDBOX_EVENT]), LIVE: Side(LIVE, [live_event])}
+        live_event = new_event(LIVE_EVENT_ID, title="Live Night", description=None)
+        sides = {SANDBOX: Side(SANDBOX, [new_event(SANDBOX_EVENT["id"])]), LIVE: Side(LIVE, [live_event])}
         self._world = World(
             clock,
             new_id or (lambda: UUID(int=next(numbers))),
@@ -103,9 +104,11 @@ class FakeGatepass:
 
     def add_event(self, **fields: Any) -> dict[str, Any]:
         """Another live event; `fields` as they are on the wire."""
-        event = {**SANDBOX_EVENT, "id": str(self._world.new_id()), "title": "Another Night", **fields}
-        self._world.sides[LIVE].events.append(event)
-        return event
+        event = new_event(str(self._world.new_id()), title="Another Night")
+        for category in event["ticket_categories"]:
+            category["id"] = str(self._world.new_id())
+        self._world.sides[LIVE].events.append(event | fields)
+        return self._world.sides[LIVE].events[-1]
 
     def issue(
         self,
@@ -117,14 +120,16 @@ class FakeGatepass:
         expires_at: datetime | None = None,
     ) -> FakeCard:
         """A card with a ticket, for clients made with `live=True`: 200 once, then 409."""
-        world = self._world
-        number = new_number(len(world.cards) + 1)
-        token = world.signer.token(number, expires_at or world.now() + timedelta(days=365))
-        card = FakeCard(
-            number, token, world.new_id(), world.new_id(), event_id, tier, category_name, world.now(), status
-        )
-        world.cards.append(card)
-        return card
+        world, side = self._world, self._world.sides[LIVE]
+        categories = [one for event in side.events if event["id"] == event_id for one in event["ticket_categories"]]
+        alike = (one for one in categories if (one["name"], one["tier"]) == (category_name, tier))
+        other: dict[str, Any] = {"id": str(world.new_id()), "name": category_name, "tier": tier, "quantity_sold": 0}
+        category = next(alike, other)
+        category["quantity_sold"] += 1
+        card = new_card(world, side, status=status)
+        ticket = TicketRecord(world.new_id(), event_id, category, card, world.now())
+        side.tickets.append(ticket)
+        return FakeCard(world.signer.token(card.number, expires_at or world.now() + timedelta(days=365)), card, ticket)
 
     # Scans and messages.
 

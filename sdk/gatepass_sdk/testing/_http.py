@@ -15,14 +15,21 @@ REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "not_found": (404, "There is nothing at this path."),
     "event_not_found": (404, "There is no such event."),
     "card_not_found": (404, "There is no such card."),
+    "category_not_found": (404, "There is no such ticket category."),
     "ticket_not_found": (404, "This card has no ticket for the event."),
     "webhook_not_found": (404, "There is no such webhook endpoint."),
     "delivery_not_found": (404, "There is no such delivery at this endpoint."),
     "method_not_allowed": (405, "This path does not take this method."),
     "already_activated": (409, "This ticket has already been activated."),
+    "card_has_ticket": (409, "This card already holds a ticket for the event."),
+    "sold_out": (409, "This category is sold out."),
+    "card_number_taken": (409, "There is a card with this number already."),
+    "holder_has_card": (409, "This e-mail address has another card."),
+    "external_id_taken": (409, "This external_id was used with other content."),
     "not_allowed": (409, "This cannot be done in the present state."),
     "too_many_endpoints": (409, "An organization has at most 16 webhook endpoints. Delete one first."),
     "expired": (410, "The card token has expired."),
+    "changed_meanwhile": (412, "It was changed since you read it. Read it again."),
     "request_too_large": (413, "The request body is larger than 16 KiB."),
     "event_not_active": (422, "This event is not open for scans."),
     "card_suspended": (422, "This card is suspended."),
@@ -94,9 +101,12 @@ class Request:
     """One authenticated request: `ids` are those in its path, `mode` is that of its key."""
 
     id: UUID
+    method: str
     mode: str
     url: str
     ids: tuple[str, ...]
     query: Mapping[str, str]
     idempotency_key: str | None
+    if_match: str | None
+    scopes: frozenset[str]
     body: bytes

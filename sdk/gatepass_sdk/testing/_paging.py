@@ -16,6 +16,7 @@ T = TypeVar("T")
 
 MOST: Final = 100
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def page_size(request: Request) -> int:
@@ -27,15 +28,15 @@ def page_size(request: Request) -> int:
     return int(text)
 
 
-def page_start(request: Request) -> Position | None:
-    text = request.query.get("cursor")
+def page_start(request: Request, name: str = "cursor") -> Position | None:
+    text = request.query.get(name)
     if text is None:
         return None
-    micros, id = read_cursor(text, "cursor")
+    micros, id = read_cursor(text, name)
     try:
         return EPOCH + timedelta(microseconds=micros), id
     except OverflowError:
-        raise _bad_cursor("cursor") from None
+        raise _bad_cursor(name) from None
 
 
 def page_of(
@@ -57,7 +58,7 @@ def page_of(
     cursor, headers = None, dict[str, str]()
     if more:
         at, id = position(page[-1])
-        cursor = cursor_of((at - EPOCH) // timedelta(microseconds=1), id)
+        cursor = cursor_of((at - EPOCH) // MICROSECOND, id)
         query = {name: value for name, value in (filters or {}).items() if value is not None}
         headers["link"] = f'<{request.url}?{urlencode({**query, "limit": limit, "cursor": cursor})}>; rel="next"'
     data = [shown(item) for item in page]

@@ -1,58 +1,24 @@
 """The router: it gives each request an id, checks its key and scope, and calls its handler."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 import httpx2
 
-from gatepass_sdk.testing._cards import card_keys, verify_card
-from gatepass_sdk.testing._deliveries import list_deliveries, retrieve_delivery
-from gatepass_sdk.testing._endpoints import (
-    create_endpoint,
-    delete_endpoint,
-    list_endpoints,
-    ping_endpoint,
-    retrieve_endpoint,
-    rotate_secret,
-    update_endpoint,
-)
-from gatepass_sdk.testing._events import list_events, retrieve_event
 from gatepass_sdk.testing._http import Refused, Reply, Request
-from gatepass_sdk.testing._messages import list_messages
-from gatepass_sdk.testing._replays import list_replays, replay, settle
-from gatepass_sdk.testing._scans import scan
+from gatepass_sdk.testing._platform.tickets import cancel_tickets_of_cancelled_events
+from gatepass_sdk.testing._replays import settle
+from gatepass_sdk.testing._routes import ADMIN, ROUTES
 from gatepass_sdk.testing._state import World
 
 BASE_PATH: Final = "/api/public/v1"
-ADMIN: Final = "admin"
 BEARER: Final = re.compile(r"[Bb]earer +(\S+)")
 # Calls per second, and burst.
 RATES: Final = {"live": (100, 200), "sandbox": (25, 50)}
 
-Handler = Callable[[World, Request], Reply]
-READ: Final = "webhooks:read"
-ROUTES: Final[Mapping[str, Mapping[str, tuple[str, Handler]]]] = {
-    "/events": {"GET": ("events:read", list_events)},
-    "/events/{id}": {"GET": ("events:read", retrieve_event)},
-    "/card/verify": {"GET": ("cards:verify", verify_card)},
-    "/card/keys": {"GET": ("cards:verify", card_keys)},
-    "/scan": {"POST": ("tickets:activate", scan)},
-    "/webhooks": {"GET": (READ, list_endpoints), "POST": (ADMIN, create_endpoint)},
-    "/webhooks/{id}": {
-        "GET": (READ, retrieve_endpoint),
-        "PATCH": (ADMIN, update_endpoint),
-        "DELETE": (ADMIN, delete_endpoint),
-    },
-    "/webhooks/{id}/test": {"POST": (ADMIN, ping_endpoint)},
-    "/webhooks/{id}/rotate-secret": {"POST": (ADMIN, rotate_secret)},
-    "/webhooks/{id}/deliveries": {"GET": (READ, list_deliveries)},
-    "/webhooks/{id}/deliveries/{delivery_id}": {"GET": (READ, retrieve_delivery)},
-    "/webhooks/{id}/replay": {"GET": (READ, list_replays), "POST": (ADMIN, replay)},
-    "/webhook-events": {"GET": (READ, list_messages)},
-}
 PATTERNS: Final = {path: re.compile(re.sub(r"\{\w+\}", "([^/]+)", path)) for path in ROUTES}
 
 
@@ -74,6 +40,7 @@ def receive(
             raise fault
         if caller is None:
             raise Refused("invalid_key")
+        cancel_tickets_of_cancelled_events(world, world.sides[caller.mode])
         settle(world, world.sides[caller.mode])
         reply = _call_handler(world, caller, request, path, id)
     except Refused as refused:
@@ -92,26 +59,29 @@ def _caller(callers: Mapping[str, Caller], request: httpx2.Request) -> Caller | 
 
 
 def _call_handler(world: World, caller: Caller, request: httpx2.Request, path: str, id: UUID) -> Reply:
-    for template, pattern in PATTERNS.items():
-        if found := pattern.fullmatch(path):
-            methods = ROUTES[template]
-            if request.method not in methods:
-                raise Refused("method_not_allowed", headers={"allow": ", ".join(sorted(methods))})
-            scope, handler = methods[request.method]
+    matching = [(template, found) for template, pattern in PATTERNS.items() if (found := pattern.fullmatch(path))]
+    if not matching:
+        raise Refused("not_found")
+    for template, found in matching:
+        if request.method in ROUTES[template]:
+            scope, handler = ROUTES[template][request.method]
             if not caller.scopes & {scope, ADMIN}:
                 raise Refused("insufficient_scope", f"This API key lacks the scope {scope}.")
             return handler(world, _request(caller, request, found.groups(), id))
-    raise Refused("not_found")
+    raise Refused("method_not_allowed", headers={"allow": ", ".join(sorted(ROUTES[matching[0][0]]))})
 
 
 def _request(caller: Caller, request: httpx2.Request, ids: tuple[str, ...], id: UUID) -> Request:
     return Request(
         id=id,
+        method=request.method,
         mode=caller.mode,
         url=str(request.url.copy_with(query=None)),
         ids=ids,
         query=dict(request.url.params.multi_items()),
         idempotency_key=request.headers.get("idempotency-key"),
+        if_match=request.headers.get("if-match"),
+        scopes=caller.scopes,
         body=request.content,
     )
 

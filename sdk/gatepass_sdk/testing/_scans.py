@@ -11,7 +11,9 @@ from gatepass_sdk.testing._body_reader import Text, read_body, read_moment, read
 from gatepass_sdk.testing._cards import find_card, read_sandbox_token, read_token
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._outbox import emit
-from gatepass_sdk.testing._state import Decision, FakeCard, FakeScan, Side, World
+from gatepass_sdk.testing._platform.once import REPLAYED, require_key
+from gatepass_sdk.testing._platform.records import CardRecord, ScanRecord
+from gatepass_sdk.testing._state import Decision, FakeScan, Side, World
 from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
 
 FIELDS: Final = {
@@ -61,7 +63,7 @@ class ScanRequest:
 
 def scan(world: World, request: Request) -> Reply:
     side, wanted = world.sides[request.mode], _read(world, request)
-    fingerprint, decision = side.decisions.get(request.idempotency_key or "", (None, None))
+    fingerprint, decision = side.answers.get(request.idempotency_key or "", (None, None))
     replayed = decision is not None
     if replayed and fingerprint != wanted.fingerprint:
         decision, replayed = Decision("idempotency_key_reused"), False
@@ -69,7 +71,7 @@ def scan(world: World, request: Request) -> Reply:
         decision = _decide(world, side, wanted)
         _store(world, side, request, wanted, decision)
     world.scans.append(_record(world, request, wanted, decision, replayed=replayed))
-    return _reply(request.mode, decision, {"idempotent-replayed": "true"} if replayed else {})
+    return _reply(request.mode, decision, REPLAYED if replayed else {})
 
 
 def _read(world: World, request: Request) -> ScanRequest:
@@ -77,8 +79,8 @@ def _read(world: World, request: Request) -> ScanRequest:
     body = read_body(request.body, FIELDS)
     if (body.get("card_number") is None) == (body.get("token") is None):
         raise invalid("Send either card_number or token.", "card_number")
-    if request.idempotency_key is not None and not 1 <= len(request.idempotency_key) <= 255:
-        raise invalid("Idempotency-Key has 1 to 255 characters.", "Idempotency-Key")
+    if request.idempotency_key is not None:
+        require_key(request.idempotency_key)
     event_id = read_uuid(body["event_id"])
     if event_id is None:
         raise invalid("event_id is not a UUID.", "event_id")
@@ -121,39 +123,46 @@ def _decide(world: World, side: Side, wanted: ScanRequest) -> Decision:
         return Decision("event_not_active")
     if wanted.expired:
         return Decision("expired")
-    return _activate(world, find_card(world, wanted.number), wanted)
+    return _activate(world, side, find_card(side, wanted.number), wanted)
 
 
-def _activate(world: World, card: FakeCard | None, wanted: ScanRequest) -> Decision:
+def _activate(world: World, side: Side, card: CardRecord | None, wanted: ScanRequest) -> Decision:
     if card is None:
         return Decision("card_not_found")
     if card.status != "active":
-        return Decision(f"card_{card.status}")
-    if card.ticket_state is None or card.event_id != str(wanted.event_id):
-        return Decision("ticket_not_found")
-    if card.ticket_state == "cancelled":
-        return Decision("ticket_cancelled", card.ticket_id)
-    activated = Decision(ACTIVATED, card.ticket_id, card.tier, card.category_name)
-    if card.activated_at is not None:
-        first = {"activated_at": rfc3339(card.activated_at), "gate": card.gate, "scanner_id": card.scanner_id}
+        return Decision(f"card_{card.status}", card_id=card.id)
+    held = [one for one in side.tickets if one.card is card and one.event_id == str(wanted.event_id) and one.state]
+    # A ticket that is not cancelled comes first.
+    ticket = min(reversed(held), key=lambda one: one.state == "cancelled", default=None)
+    if ticket is None:
+        return Decision("ticket_not_found", card_id=card.id)
+    if ticket.state == "cancelled":
+        return Decision("ticket_cancelled", card_id=card.id)
+    tier, name = ticket.category["tier"], ticket.category["name"]
+    activated = Decision(ACTIVATED, ticket.id, tier, name, card_id=card.id)
+    if ticket.activated_at is not None:
+        first = {"activated_at": rfc3339(ticket.activated_at), "gate": ticket.gate, "scanner_id": ticket.scanner_id}
         return replace(activated, verdict="already_activated", details=first)
-    card.ticket_state = ACTIVATED
-    card.activated_at, card.gate, card.scanner_id = world.now(), wanted.gate, wanted.scanner_id
+    ticket.state = ACTIVATED
+    ticket.activated_at, ticket.gate, ticket.scanner_id = world.now(), wanted.gate, wanted.scanner_id
     return activated
 
 
 def _store(world: World, side: Side, request: Request, wanted: ScanRequest, decision: Decision) -> None:
-    """Keep the decision under its Idempotency-Key, and emit the message."""
+    """Keep the decision under its Idempotency-Key, list the scan, and emit the message."""
     if request.idempotency_key is not None:
-        side.decisions[request.idempotency_key] = (wanted.fingerprint, decision)
+        side.answers[request.idempotency_key] = (wanted.fingerprint, decision)
+    event_id, origin = str(wanted.event_id), (wanted.gate, wanted.scanner_id, wanted.occurred_at)
+    about_card = (wanted.number, decision.card_id, decision.ticket_id, decision.verdict)
+    side.scans.append(ScanRecord(request.id, world.now(), event_id, *about_card, *origin))
     now = rfc3339(world.now())
     about: dict[str, Any] = {"event_id": str(wanted.event_id), "card_number": wanted.number}
     ticket = None if decision.ticket_id is None else str(decision.ticket_id)
     if decision.verdict == ACTIVATED:
         emit(world, side, "ticket.activated", {"ticket_id": ticket, **about, "activated_at": now}, id=request.id)
         return
-    origin = {"gate": wanted.gate, "scanner_id": wanted.scanner_id, "occurred_at": maybe_rfc3339(wanted.occurred_at)}
-    denied = {**about, "ticket_id": ticket, "code": decision.verdict, **origin, "denied_at": now}
+    denied = {**about, "ticket_id": ticket, "code": decision.verdict, "gate": wanted.gate}
+    denied |= {"scanner_id": wanted.scanner_id, "occurred_at": maybe_rfc3339(wanted.occurred_at), "denied_at": now}
     emit(world, side, "scan.denied", denied, id=request.id)
 
 

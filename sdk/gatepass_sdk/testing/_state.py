@@ -1,4 +1,4 @@
-"""The data of a fake: cards, scans, endpoints, messages, deliveries, replays. It imports no handler.
+"""The data of a fake: cards, tickets, scans, endpoints, messages, deliveries, replays. It imports no handler.
 
 The sandbox and the live side share nothing but the organization.
 """
@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
+from gatepass_sdk.testing._platform.records import CardRecord, ScanRecord, TicketRecord
 from gatepass_sdk.testing._signer import TokenSigner
 from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
 
@@ -18,28 +19,6 @@ ORGANIZATION: Final = UUID("0197a000-0000-7000-8000-0000000000a0")
 
 # Lists are sorted by it, and their cursors hold it.
 Position = tuple[datetime, UUID]
-
-
-@dataclass
-class FakeCard:
-    """A card with a ticket. Set `status` to suspend or revoke it, `ticket_state` to `cancelled` or None.
-
-    After a scan `activated_at`, `gate` and `scanner_id` say when and where.
-    """
-
-    card_number: str
-    token: str
-    card_id: UUID
-    ticket_id: UUID
-    event_id: str
-    tier: str
-    category_name: str
-    issued_at: datetime
-    status: str = "active"
-    ticket_state: str | None = "issued"
-    activated_at: datetime | None = None
-    gate: str | None = None
-    scanner_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +45,7 @@ class Decision:
     tier: str | None = None
     category_name: str | None = None
     details: Mapping[str, Any] | None = None
+    card_id: UUID | None = None
 
     @property
     def data(self) -> dict[str, Any]:
@@ -213,8 +193,13 @@ class Side:
     messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
     deliveries: list[DeliveryRecord] = field(default_factory=list[DeliveryRecord])
     replays: list[ReplayRecord] = field(default_factory=list[ReplayRecord])
-    # By Idempotency-Key: the fingerprint of the request, and the decision.
-    decisions: dict[str, tuple[object, Decision]] = field(default_factory=dict[str, tuple[object, Decision]])
+    cards: list[CardRecord] = field(default_factory=list[CardRecord])
+    tickets: list[TicketRecord] = field(default_factory=list[TicketRecord])
+    scans: list[ScanRecord] = field(default_factory=list[ScanRecord])
+    # By event: why it was cancelled.
+    cancelled: dict[str, str] = field(default_factory=dict[str, str])
+    # By Idempotency-Key: the fingerprint of the request, and what its answer is made of.
+    answers: dict[str, tuple[object, Any]] = field(default_factory=dict[str, tuple[object, Any]])
 
 
 @dataclass
@@ -224,7 +209,6 @@ class World:
     allow_private: bool
     sides: Mapping[str, Side]
     signer: TokenSigner
-    cards: list[FakeCard] = field(default_factory=list[FakeCard])
     scans: list[FakeScan] = field(default_factory=list[FakeScan])
     organization_id: UUID = ORGANIZATION
 

@@ -192,6 +192,11 @@ VOLATILE = [
     (r"202[5-9]-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "<time>"),
     (r"datetime\.datetime\(202[^)]*\)", "<moment>"),
     (r"SVC \d{4} \d{4} \d{4}", "<card>"),
+    (r"SVC1\.[\w-]{22,28}\.\d{10}\.[\w-]{86}", "<token>"),
+    (r"'etag': '\"[0-9a-f]+\"'", "<etag>"),
+    (r"'M[A-Za-z0-9_-]{48,80}'", "<cursor>"),
+    # Names that a test makes to meet no other test.
+    (r"~[0-9a-f]{8}", "~"),
 ]
 SANDBOX_TIME = "2026-01-01T"
 

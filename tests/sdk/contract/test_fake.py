@@ -9,6 +9,9 @@ import pytest
 
 from gatepass.api.responses import STATUS
 from gatepass.base.errors import InvalidRequest
+from gatepass.domain.events.countries import countries
+from gatepass.domain.events.money import currencies, exponent
+from gatepass.domain.events.time_zones import known_zones
 from gatepass.domain.webhooks.url_policy import require_allowed
 from gatepass_sdk import (
     SANDBOX_EVENT_ID,
@@ -18,12 +21,14 @@ from gatepass_sdk import (
     BadRequest,
     EventCancelled,
     Gatepass,
+    NewTicket,
     PermissionDenied,
     RateLimited,
     ServerError,
 )
 from gatepass_sdk.testing import FakeGatepass
 from gatepass_sdk.testing._http import REFUSALS
+from gatepass_sdk.testing._platform import codes
 from tests.sdk.contract.request_fuzzer import URLS
 
 
@@ -159,6 +164,45 @@ def test_every_refusal_of_the_api_is_known_to_the_fake_with_its_status_and_sente
     for refusal, status in STATUS.items():
         if refusal.code in REFUSALS and not refusal.__bases__[0].__dict__.get("code"):
             assert REFUSALS[refusal.code] == (status, refusal.sentence()), refusal
+
+
+def test_codes_of_countries_and_currencies_are_those_of_the_service() -> None:
+    assert countries().keys() == codes.COUNTRIES
+    assert currencies() == codes.CURRENCIES
+    assert {code: exponent(code) for code in currencies()} == dict.fromkeys(currencies(), 2) | codes.DECIMAL_PLACES
+    assert known_zones() == codes.time_zones()
+
+
+def test_an_issued_card_and_its_ticket_are_there_for_a_platform_too(fake: FakeGatepass) -> None:
+    card, client = fake.issue(tier="vip", category_name="VIP"), fake.client(live=True)
+    assert client.cards.retrieve(str(card.card_id)).number == card.card_number
+    (ticket,) = client.tickets.list(card_id=str(card.card_id))
+    assert (ticket.id, ticket.category_name, ticket.state) == (str(card.ticket_id), "VIP", "issued")
+    client.tickets.cancel(ticket.id, reason="refund")
+    assert card.ticket_state == "cancelled"
+    client.cards.revoke(ticket.card_id, reason="lost")
+    assert card.status == "revoked"
+    assert [message.type for message in fake.messages] == ["ticket.cancelled", "card.status_changed"]
+
+
+def test_a_lost_answer_issues_no_second_ticket(fake: FakeGatepass) -> None:
+    client = fake.client(live=True)
+    (category, _) = client.events.retrieve(fake.event_id).ticket_categories
+    fake.lose_next_answer(2)
+    wanted: NewTicket = {"event_id": fake.event_id, "category_id": category.id, "holder": {"name": "Ada"}}
+    (result,) = client.tickets.batch([wanted])
+    assert [ticket.id for ticket in client.tickets.list(event_id=fake.event_id)] == [result.data and result.data.id]
+
+
+def test_the_list_of_scans_goes_on_where_it_was_left(fake: FakeGatepass) -> None:
+    client = fake.client(live=True)
+    for _ in range(3):
+        client.scans.create(fake.event_id, token=fake.issue().token)
+    newest, *_, oldest = client.scans.list(event_id=fake.event_id)
+    followed = list(client.scans.list(after=oldest.cursor, limit=1))
+    assert [scan.id for scan in followed][-1] == newest.id
+    assert len(followed) == 2
+    assert client.scans.list(after=newest.cursor).first().next_cursor == newest.cursor
 
 
 @pytest.mark.parametrize("allow_private", [True, False])

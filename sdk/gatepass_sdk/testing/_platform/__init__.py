@@ -1,0 +1,1 @@
+"""The calls of platforms: events, categories, cards, tokens and tickets, made and changed."""

@@ -1,0 +1,110 @@
+"""Ticket categories of an event: added, changed, removed."""
+
+from typing import Any, Final
+
+from gatepass_sdk.testing._body_reader import Fields, Number, Text, read_body, read_uuid
+from gatepass_sdk.testing._events import find_event
+from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
+from gatepass_sdk.testing._platform.event_details import require_category
+from gatepass_sdk.testing._platform.events import require_live, require_open
+from gatepass_sdk.testing._platform.once import Done, once, require_version, seen_versions, shown
+from gatepass_sdk.testing._state import SANDBOX, World
+from gatepass_sdk.testing._times import rfc3339
+
+CURRENCY: Final = "^[A-Z]{3}$"
+TIER: Final = "^[a-z][a-z0-9_-]{0,31}$"
+MOST: Final = 50
+MOST_PLACES: Final = 10_000_000
+NEW: Final[Fields] = {
+    "name": Text(100, 1, needed=True),
+    "price": Number(10**12, whole=False, needed=True),
+    "currency": Text(pattern=CURRENCY, needed=True),
+    "quantity_total": Number(MOST_PLACES, needed=True),
+    "tier": Text(pattern=TIER),
+}
+CHANGED: Final[Fields] = {
+    "name": Text(100, 1),
+    "price": Number(10**12, whole=False),
+    "currency": Text(pattern=CURRENCY),
+    "quantity_total": Number(MOST_PLACES),
+    "tier": Text(pattern=TIER),
+}
+
+
+def create_category(world: World, request: Request) -> Reply:
+    side, event_id = world.sides[request.mode], read_uuid(request.ids[0])
+    if event_id is None:
+        raise Refused("event_not_found")
+    body = read_body(request.body, NEW)
+    if request.mode == SANDBOX:
+        find_event(side, event_id)
+    require_live(request)
+
+    def create() -> Done:
+        require_category(body)
+        event = find_event(side, event_id)
+        require_open(event)
+        if len(event["ticket_categories"]) >= MOST:
+            raise Refused("not_allowed", f"An event has at most {MOST} categories.")
+        names = ("name", "price", "currency", "quantity_total")
+        category = {"id": str(world.new_id()), **{name: body[name] for name in names}, "quantity_sold": 0}
+        category |= {"tier": body.get("tier", "standard"), "updated_at": rfc3339(world.now())}
+        event["ticket_categories"].append(_in_major_units(category))
+        return 201, lambda: category
+
+    return once(side, request, create)
+
+
+def update_category(world: World, request: Request) -> Reply:
+    """Change the given fields; never to fewer places than are issued."""
+    _require_id(request)
+    seen = seen_versions(request)
+    body = read_body(request.body, CHANGED)
+    event, category = _find(world, request)
+    require_version(category, seen)
+    new = _in_major_units({**category, **body})
+    require_category(new)
+    require_open(event)
+    sold = category["quantity_sold"]
+    if new["quantity_total"] < sold:
+        raise invalid(f"{sold:,} are issued: there cannot be fewer places.", "quantity_total")
+    if sold and new["currency"] != category["currency"]:
+        raise invalid(f"Some are issued for {category['currency']}: the currency stays.", "currency")
+    if new != category:
+        category |= {**new, "updated_at": rfc3339(world.now())}
+    return shown(200, category)
+
+
+def delete_category(world: World, request: Request) -> Reply:
+    """Remove a category that has no tickets in use."""
+    _require_id(request)
+    seen = seen_versions(request)
+    event, category = _find(world, request)
+    require_version(category, seen)
+    require_open(event)
+    if sold := category["quantity_sold"]:
+        raise Refused("not_allowed", f"{sold:,} tickets of {category['name']} are issued, so it cannot be removed.")
+    event["ticket_categories"].remove(category)
+    return Reply(204, None)
+
+
+def _require_id(request: Request) -> None:
+    if read_uuid(request.ids[0]) is None:
+        raise Refused("category_not_found")
+    require_live(request)
+
+
+def _find(world: World, request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+    wanted = str(read_uuid(request.ids[0]))
+    for event in world.sides[request.mode].events:
+        for category in event["ticket_categories"]:
+            if category["id"] == wanted:
+                return event, category
+    raise Refused("category_not_found")
+
+
+def _in_major_units(category: dict[str, Any]) -> dict[str, Any]:
+    """A whole amount is shown as a whole number."""
+    if category["price"] == int(category["price"]):
+        category["price"] = int(category["price"])
+    return category
