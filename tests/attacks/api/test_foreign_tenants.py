@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from typing import LiteralString, cast
 from uuid import UUID
 
 import httpx2
@@ -176,10 +175,7 @@ async def stored(tenant: factory.Tenant) -> dict[str, str | None]:
     async with tenant.db.autocommit() as tx:
         return {
             table: await tx.value(
-                cast(
-                    LiteralString,
-                    f"SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM {table} t WHERE organization_id = $1",
-                ),
+                f"SELECT md5(string_agg(t::text, '' ORDER BY t::text)) FROM {table} t WHERE organization_id = $1",
                 tenant.id,
             )
             for table in tables
