@@ -41,12 +41,11 @@ BEYOND_A_SCHEMA: Final = {
     ("invalid_request", "until"),
     ("invalid_request", "delivery_id"),
 }
-# Nor these: valid signatures, earlier uses of a key or an id, and what people did before.
+# Nor these: valid signatures, earlier uses of a key, and what people did before. 409 is never held against an answer.
 OF_THE_STATE: Final = frozenset(
     """
-    too_many_endpoints not_allowed invalid_token idempotency_key_reused event_not_active expired card_suspended
-    card_revoked ticket_cancelled already_activated sold_out card_has_ticket external_id_taken card_number_taken
-    holder_has_card changed_meanwhile no_signing_key
+    invalid_token idempotency_key_reused event_not_active expired card_suspended card_revoked ticket_cancelled
+    already_activated changed_meanwhile
     """.split()
 )
 # Nor what these say: registers of countries, currencies, time zones and card numbers; categories of characters; and how

@@ -235,7 +235,7 @@ def _merged(schema: Json) -> Json:
     choices = schema["anyOf"]
     kinds = [choice.get("type") for choice in choices]
     if kinds == ["integer", "number"]:
-        return {"type": "number", **_without_choices(schema)}
+        return {**choices[1], **_without_choices(schema)}
     if len(kinds) == 2 and kinds[1] == "null" and isinstance(kinds[0], str):
         return {**choices[0], "type": [kinds[0], "null"], **_without_choices(schema)}
     return schema

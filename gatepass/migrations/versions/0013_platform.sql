@@ -41,7 +41,10 @@ ALTER TABLE ticket_reference
 -- Whether a row of a guest who has a ticket already makes a card and a ticket for a companion.
 ALTER TABLE import ADD COLUMN companions boolean NOT NULL DEFAULT false;
 
-ALTER TABLE card_holder ADD COLUMN locale text CHECK (length(locale) <= 35);
+-- Null in every row, so that nothing is to be validated: that would read every holder under an exclusive lock.
+ALTER TABLE card_holder
+    ADD COLUMN locale text,
+    ADD CONSTRAINT card_holder_locale_length CHECK (length(locale) <= 35) NOT VALID;
 
 -- Null until something changes that has no time of its own. A scan writes neither.
 ALTER TABLE card ADD COLUMN changed_at timestamptz;

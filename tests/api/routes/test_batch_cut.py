@@ -25,22 +25,34 @@ MOST_STEPS = 200
 
 
 class CuttingProxy(Proxy):
-    """Cuts everything when it is sent something for the n-th time; 0 for never."""
+    """Cuts everything when PostgreSQL is sent something for the n-th time; 0 for never."""
 
     left: int = 0
     postgres: int = 0
+    # Whether PostgreSQL still gets what is sent last.
+    late: bool = False
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         to_postgres = writer.get_extra_info("peername")[1] == self.postgres
         while data := await reader.read(65536):
-            if to_postgres and self.left:
-                self.left -= 1
-                if not self.left:
-                    self.cut()
-                    return
+            if to_postgres and self.is_the_step(data):
+                if self.late:
+                    writer.write(data)
+                    await writer.drain()
+                self.strike()
+                break
             writer.write(data)
             await writer.drain()
         writer.close()
+
+    def is_the_step(self, data: bytes) -> bool:
+        if not self.left:
+            return False
+        self.left -= 1
+        return not self.left
+
+    def strike(self) -> None:
+        self.cut()
 
 
 @pytest.fixture
