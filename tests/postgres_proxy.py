@@ -26,6 +26,8 @@ class Proxy:
             self._open.add(back)
             with suppress(ConnectionError):
                 await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
+            for one in (writer, back):
+                one.close()
             self._open -= {writer, back}
 
         async with await asyncio.start_server(connected, "127.0.0.1", self.port):

@@ -35,4 +35,7 @@ def test_record_the_answers(reading: Callable[[list[Page]], Reader]) -> None:
     for name, command in CALLS.items():
         printed = reader.unmapped(reader.terminal.paste(reader.mapped(command))).strip()
         answers[name] = json.loads(SECRET.sub(EXAMPLE, printed)) if printed.startswith("{") else printed
+        # A later call uses what this one has made: after a refusal it would be sent to `null`.
+        assert "error" not in answers[name], f"{name}: {printed}"
+        assert printed.startswith(("{", "2")), f"{name}: {printed}"
     ANSWERS.write_text(json.dumps(answers, indent=2) + "\n", encoding="utf-8")

@@ -29,27 +29,19 @@ class CuttingProxy(Proxy):
 
     left: int = 0
     postgres: int = 0
-    # Whether PostgreSQL still gets what is sent last.
-    late: bool = False
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         to_postgres = writer.get_extra_info("peername")[1] == self.postgres
         while data := await reader.read(65536):
-            if to_postgres and self.is_the_step(data):
-                if self.late:
-                    writer.write(data)
-                    await writer.drain()
-                self.strike()
-                break
+            if to_postgres and self.left:
+                self.left -= 1
+                if not self.left:
+                    self.strike()
+                    break
+            await self.flowing.wait()
             writer.write(data)
             await writer.drain()
         writer.close()
-
-    def is_the_step(self, data: bytes) -> bool:
-        if not self.left:
-            return False
-        self.left -= 1
-        return not self.left
 
     def strike(self) -> None:
         self.cut()
