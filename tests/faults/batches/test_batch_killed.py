@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from tests.api.routes.test_batch_cut import ITEMS, MOST_STEPS, CuttingProxy, counted, sent
+from tests.faults.batches.test_batch_cut import ITEMS, MOST_STEPS, CuttingProxy, counted, sent
 from tests.api.routes.test_tickets import wish
 from tests.factory import Tenant
 from tests.faults.conftest import Pair
