@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from tests.faults.batches.test_batch_cut import ITEMS, MOST_STEPS, CuttingProxy, counted, sent
 from tests.api.routes.test_tickets import wish
 from tests.factory import Tenant
+from tests.faults.batches.test_batch_cut import ITEMS, MOST_STEPS, CuttingProxy, counted, sent
 from tests.faults.conftest import Pair
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, serve
