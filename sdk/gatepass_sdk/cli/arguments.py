@@ -1,20 +1,28 @@
 """Arguments: times, lists, and confirmation."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from itertools import islice
+from typing import Annotated, Final, TypeVar
 
 import typer
 
 from gatepass_sdk.cli.errors import CommandError, ExitCode
 
+T = TypeVar("T")
+
+DEFAULT_LIMIT: Final = 20
+LARGEST_PAGE: Final = 100
 AGO: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 Types = Annotated[
     list[str] | None,
     typer.Option("--types", metavar="TYPE,…", help="Only these types, such as ticket.activated,ticket.cancelled."),
 ]
+Most = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why. It is kept, and subscribers are told.")]
+ExternalId = Annotated[str | None, typer.Option("--external-id", metavar="ID", help="Its id in your own system.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
@@ -38,6 +46,11 @@ def moment(text: str | None, option: str) -> datetime | None:
 def listed(values: Sequence[str] | None) -> list[str] | None:
     """The values of an option that is given once with commas, or several times."""
     return [part for value in values for part in value.split(",") if part] if values else None
+
+
+def first_of(pages: Iterable[T], most: int) -> list[T]:
+    """The first items; no page is fetched for more."""
+    return list(islice(pages, most))
 
 
 def require_yes(question: str, *, yes: bool) -> None:

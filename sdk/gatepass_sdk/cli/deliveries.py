@@ -5,7 +5,17 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from gatepass_sdk.cli.arguments import Types, Yes, listed, moment, require_yes
+from gatepass_sdk.cli.arguments import (
+    DEFAULT_LIMIT,
+    LARGEST_PAGE,
+    Most,
+    Types,
+    Yes,
+    first_of,
+    listed,
+    moment,
+    require_yes,
+)
 from gatepass_sdk.cli.context import Context, with_context
 from gatepass_sdk.cli.endpoints import Id
 from gatepass_sdk.cli.errors import CommandError
@@ -14,7 +24,6 @@ from gatepass_sdk.models import Replay
 
 # A replay queues some hundred messages per second.
 POLL_SECONDS: Final = 0.5
-DEFAULT_LIMIT: Final = 20
 
 Status = Annotated[str | None, typer.Option("--status", help="pending, delivered, held or failed.")]
 
@@ -26,11 +35,11 @@ def deliveries(
     id: Id,
     status: Status = None,
     type: Annotated[str | None, typer.Option("--type", help="Only this type of message.")] = None,
-    most: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = DEFAULT_LIMIT,
+    most: Most = DEFAULT_LIMIT,
 ) -> None:
     """What was sent there, newest first."""
-    pages = context.client.webhook_endpoints.deliveries(id, status=status, type=type, limit=min(most, 100))
-    found = [one for one, _ in zip(pages, range(most), strict=False)]
+    size = min(most, LARGEST_PAGE)
+    found = first_of(context.client.webhook_endpoints.deliveries(id, status=status, type=type, limit=size), most)
     if context.out.as_json:
         for one in found:
             context.out.data(one.raw)

@@ -1,4 +1,4 @@
-"""`gatepass-cli events`: events, listed and shown."""
+"""`gatepass-cli events`: events, listed and shown. `platform/events.py` has the commands that change them."""
 
 from typing import Annotated
 
@@ -8,6 +8,8 @@ from gatepass_sdk.cli.context import Context, with_context
 from gatepass_sdk.models import Event
 
 events = typer.Typer(rich_markup_mode=None)
+Id = Annotated[str, typer.Argument(metavar="ID", help="The event's id.")]
+Status = Annotated[str | None, typer.Option("--status", help="draft, published, cancelled or ended.")]
 
 
 @events.callback(invoke_without_command=True)
@@ -20,26 +22,29 @@ def every_event(context: Context, *, typer_context: typer.Context) -> None:
 
 @events.command("list")
 @with_context
-def list_events(context: Context) -> None:
-    """Published events, by their start."""
-    _list(context)
+def list_events(context: Context, *, status: Status = None) -> None:
+    """Published events, by their start, or those with another status."""
+    _list(context, status)
 
 
-def _list(context: Context) -> None:
-    found = context.client.events.list()
+def _list(context: Context, status: str | None = None) -> None:
+    found = context.client.events.list(status=status)
     if context.out.as_json:
         for event in found:
             context.out.data(event.raw)
         return
     rows = [(event.id, event.starts_at, event.status, event.title, event.city) for event in found]
-    context.out.table(("id", "starts", "status", "title", "city"), rows, "No event is published.")
+    context.out.table(("id", "starts", "status", "title", "city"), rows, f"No event is {status or 'published'}.")
 
 
 @events.command("show")
 @with_context
-def show_event(context: Context, *, id: Annotated[str, typer.Argument(help="The event's id.")]) -> None:
+def show_event(context: Context, *, id: Id) -> None:
     """One event, whatever its status."""
-    event = context.client.events.retrieve(id)
+    show(context, context.client.events.retrieve(id))
+
+
+def show(context: Context, event: Event) -> None:
     if context.out.as_json:
         context.out.data(event.raw)
         return
@@ -53,6 +58,6 @@ def show_event(context: Context, *, id: Annotated[str, typer.Argument(help="The 
 
 def _categories(event: Event) -> dict[str, object]:
     return {
-        one.name: f"{one.price} {one.currency}, {one.quantity_sold} of {one.quantity_total} sold"
+        one.name: f"{one.price} {one.currency}, {one.quantity_sold} of {one.quantity_total} sold ({one.id})"
         for one in event.ticket_categories
     }

@@ -12,6 +12,10 @@ from gatepass_sdk.cli.errors import EXIT_CODES, CommandError, ExitCode, print_er
 from gatepass_sdk.cli.events import events
 from gatepass_sdk.cli.listen import listen
 from gatepass_sdk.cli.login import login, profiles
+from gatepass_sdk.cli.platform import events as event_changes
+from gatepass_sdk.cli.platform.cards import cards
+from gatepass_sdk.cli.platform.imports import import_tickets
+from gatepass_sdk.cli.platform.tickets import tickets
 from gatepass_sdk.cli.resend import resend
 from gatepass_sdk.cli.scan import scan
 from gatepass_sdk.cli.status import status
@@ -30,10 +34,14 @@ app = typer.Typer(
 )
 for command in (scan, resend, verify, keys, listen, trigger, login, status):
     app.command()(command)
+app.command("import")(import_tickets)
 app.command("whoami", hidden=True)(status)
 for command in (deliveries, delivery, replay):
     webhooks.command()(command)
+event_changes.add_to(events)
 app.add_typer(events, name="events")
+app.add_typer(cards, name="cards")
+app.add_typer(tickets, name="tickets")
 app.add_typer(webhooks, name="webhooks")
 app.add_typer(profiles, name="profiles")
 
@@ -51,7 +59,7 @@ def gatepass_cli(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Gatepass from a terminal: scan cards, verify tokens, receive webhooks without a tunnel.
+    """Gatepass from a terminal: scan cards, issue tickets, verify tokens, receive webhooks without a tunnel.
 
     `gatepass-cli login` keeps a key. GATEPASS_API_KEY, GATEPASS_BASE_URL and GATEPASS_PROFILE come before what is
     kept, and options before those.

@@ -1,0 +1,1 @@
+"""Commands of those who issue: events, cards, tickets and imports."""
