@@ -16,8 +16,8 @@ from gatepass_sdk import Gatepass, HolderDetails, NewTicket, models, webhooks
 from gatepass_sdk._decode import Model, Unreadable, Versioned, read
 from gatepass_sdk.errors import APIStatusError
 from gatepass_sdk.testing import FakeGatepass
+from gatepass_sdk.testing._route_table import ROUTES
 from gatepass_sdk.testing._router import BASE_PATH
-from gatepass_sdk.testing._routes import ROUTES
 
 DESCRIPTION: dict[str, Any] = json.loads((Path(__file__).parents[2] / "docs" / "openapi.json").read_text())
 SCHEMAS: dict[str, Any] = DESCRIPTION["components"]["schemas"]

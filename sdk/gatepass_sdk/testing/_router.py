@@ -11,7 +11,7 @@ import httpx2
 from gatepass_sdk.testing._http import Refused, Reply, Request
 from gatepass_sdk.testing._platform.tickets import cancel_tickets_of_cancelled_events
 from gatepass_sdk.testing._replays import settle
-from gatepass_sdk.testing._routes import ADMIN, ROUTES
+from gatepass_sdk.testing._route_table import ADMIN, ROUTES
 from gatepass_sdk.testing._state import World
 
 BASE_PATH: Final = "/api/public/v1"

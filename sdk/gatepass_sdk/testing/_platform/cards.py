@@ -163,7 +163,7 @@ def replace_card(world: World, request: Request) -> Reply:
 
 
 def read_reason(request: Request) -> str:
-    reason = read_body(request.body, REASON)["reason"].strip()
+    reason = str(read_body(request.body, REASON)["reason"]).strip()
     if not reason or not reason.isprintable():
         raise invalid("reason is empty, or cannot be printed.", "reason")
     return reason

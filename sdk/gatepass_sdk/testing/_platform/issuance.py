@@ -92,7 +92,8 @@ def _category(side: Side, request: TicketRequest) -> dict[str, Any]:
     if event is None:
         raise Refused("event_not_found", param="event_id")
     require_on_sale(event, "An event that is {} takes no more tickets.", "event_id")
-    for category in event["ticket_categories"]:
+    categories: list[dict[str, Any]] = event["ticket_categories"]
+    for category in categories:
         if category["id"] == request.category_id:
             return category
     raise Refused("category_not_found", param="category_id")

@@ -1,6 +1,5 @@
 """Cards, tickets and scans as a fake holds them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -65,7 +64,7 @@ class TicketRecord:
 
     id: UUID
     event_id: str
-    category: Mapping[str, Any]
+    category: dict[str, Any]
     card: CardRecord
     issued_at: datetime
     state: str | None = "issued"
@@ -124,69 +123,76 @@ class ScanRecord:
         return self.at, self.id
 
 
-@dataclass
 class FakeCard:
-    """A card with a ticket. Set `status` to suspend or revoke it, `ticket_state` to `cancelled` or None.
+    """A card with a ticket, and a `token` of it.
 
-    After a scan `activated_at`, `gate` and `scanner_id` say when and where.
+    Set `status` to suspend or revoke the card, `ticket_state` to `cancelled` or None. After a scan `activated_at`,
+    `gate` and `scanner_id` say when and where.
     """
 
-    token: str
-    card: CardRecord
-    ticket: TicketRecord
+    def __init__(self, token: str, card: CardRecord, ticket: TicketRecord) -> None:
+        self.token = token
+        self._card = card
+        self._ticket = ticket
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FakeCard) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.card_id)
 
     @property
     def card_number(self) -> str:
-        return self.card.number
+        return self._card.number
 
     @property
     def card_id(self) -> UUID:
-        return self.card.id
+        return self._card.id
 
     @property
     def ticket_id(self) -> UUID:
-        return self.ticket.id
+        return self._ticket.id
 
     @property
     def event_id(self) -> str:
-        return self.ticket.event_id
+        return self._ticket.event_id
 
     @property
     def tier(self) -> str:
-        return self.ticket.category["tier"]
+        return str(self._ticket.category["tier"])
 
     @property
     def category_name(self) -> str:
-        return self.ticket.category["name"]
+        return str(self._ticket.category["name"])
 
     @property
     def issued_at(self) -> datetime:
-        return self.card.issued_at
+        return self._card.issued_at
 
     @property
     def status(self) -> str:
-        return self.card.status
+        return self._card.status
 
     @status.setter
     def status(self, status: str) -> None:
-        self.card.status = status
+        self._card.status = status
 
     @property
     def ticket_state(self) -> str | None:
-        return self.ticket.state
+        return self._ticket.state
 
     @ticket_state.setter
     def ticket_state(self, state: str | None) -> None:
-        self.ticket.state = state
+        self._ticket.state = state
 
     @property
     def activated_at(self) -> datetime | None:
-        return self.ticket.activated_at
+        return self._ticket.activated_at
 
     @property
     def gate(self) -> str | None:
-        return self.ticket.gate
+        return self._ticket.gate
 
     @property
     def scanner_id(self) -> str | None:
-        return self.ticket.scanner_id
+        return self._ticket.scanner_id

@@ -17,7 +17,7 @@ from gatepass_sdk.testing._platform.people import HOLDER, card_of_person, printa
 from gatepass_sdk.testing._platform.records import TicketRecord
 from gatepass_sdk.testing._platform.tokens import LARGEST_BATCH, MOST_ITEMS, item_result
 from gatepass_sdk.testing._state import SANDBOX, Side, World
-from gatepass_sdk.testing._times import rfc3339
+from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
 
 STATES: Final = ("issued", "activated", "cancelled")
 NEW: Final[Fields] = {
@@ -80,7 +80,7 @@ def list_tickets(world: World, request: Request) -> Reply:
         and (after is None or ticket.updated_at > after)
     ]
     filters = {"event_id": event_id, "card_id": card_id, "state": state, "external_id": external_id}
-    filters |= {"updated_after": after and rfc3339(after)}
+    filters |= {"updated_after": maybe_rfc3339(after)}
     place = (size, start and (EPOCH, start[1]))
     return page_of(request, found, position, TicketRecord.shown, place, newest_first=True, filters=filters)
 
@@ -138,10 +138,7 @@ def cancel(world: World, side: Side, ticket: TicketRecord, reason: str) -> None:
     data |= {"cancelled_at": rfc3339(now), "reason": reason}
     emit(world, side, "ticket.cancelled", {**data, "was_activated": ticket.state == "activated"})
     ticket.state, ticket.cancelled_at, ticket.cancel_reason = "cancelled", now, reason
-    for event in side.events:
-        for category in event["ticket_categories"]:
-            if category is ticket.category:
-                category["quantity_sold"] -= 1
+    ticket.category["quantity_sold"] -= 1
 
 
 def cancel_tickets_of_cancelled_events(world: World, side: Side) -> None:
