@@ -6,6 +6,9 @@ client = Gatepass()  # GATEPASS_API_KEY and GATEPASS_BASE_URL
 ticket = client.scans.create("00000000-0000-0000-0000-00000000e7e7", card_number="TEST_VALID", gate="North 2")
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from gatepass_sdk._async.client import AsyncGatepass
 from gatepass_sdk._async.pages import AsyncPage, AsyncPages
 from gatepass_sdk._inputs import HolderDetails, NewTicket
@@ -61,16 +64,43 @@ from gatepass_sdk.models import (
 )
 from gatepass_sdk.queue import Drained, Resent, ScanQueue, Verdict, resend_scans
 from gatepass_sdk.tokens import CardKeys, TokenReading
-from gatepass_sdk.webhooks import (
-    ActivatedTicket,
-    CancelledEvent,
-    CancelledTicket,
-    EventCancelled,
-    OtherEvent,
-    TicketActivated,
-    TicketCancelled,
-    WebhookEvent,
-)
+
+if TYPE_CHECKING:
+    from gatepass_sdk.messages import (
+        ActivatedTicket,
+        CancelledEvent,
+        CancelledTicket,
+        CardIssued,
+        CardReplaced,
+        CardStatusChanged,
+        CardUpdated,
+        ChangedCardStatus,
+        DeletedEvent,
+        DeniedScan,
+        EndedEvent,
+        EventCancelled,
+        EventDeleted,
+        EventEnded,
+        EventPublished,
+        EventUpdated,
+        IssuedCard,
+        IssuedTicket,
+        OtherEvent,
+        PublishedEvent,
+        ReplacedCard,
+        ScanDenied,
+        TicketActivated,
+        TicketActivationUndone,
+        TicketCancelled,
+        TicketIssued,
+        TicketTransferred,
+        TransferredTicket,
+        UndoneActivation,
+        UpdatedCard,
+        UpdatedCategory,
+        UpdatedEvent,
+        WebhookEvent,
+    )
 
 # The only event of the sandbox.
 SANDBOX_EVENT_ID = "00000000-0000-0000-0000-00000000e7e7"
@@ -91,21 +121,33 @@ __all__ = [
     "CancelledTicket",
     "Card",
     "CardHasTicket",
+    "CardIssued",
     "CardKeys",
+    "CardReplaced",
     "CardRevoked",
+    "CardStatusChanged",
     "CardSuspended",
     "CardToken",
     "CardTokenResult",
+    "CardUpdated",
     "CardVerification",
+    "ChangedCardStatus",
     "ChangedMeanwhile",
     "ConfigurationError",
     "Conflict",
+    "DeletedEvent",
     "Delivery",
     "DeliveryAttempt",
     "DeliveryDetail",
+    "DeniedScan",
     "Drained",
+    "EndedEvent",
     "Event",
     "EventCancelled",
+    "EventDeleted",
+    "EventEnded",
+    "EventPublished",
+    "EventUpdated",
     "Expired",
     "ExternalIdTaken",
     "Gatepass",
@@ -113,18 +155,23 @@ __all__ = [
     "Holder",
     "HolderDetails",
     "HolderHasCard",
+    "IssuedCard",
+    "IssuedTicket",
     "NewTicket",
     "NotFound",
     "OtherEvent",
     "Page",
     "Pages",
     "PermissionDenied",
+    "PublishedEvent",
     "QueueError",
     "QueueInUse",
     "RateLimited",
     "RecordedScan",
+    "ReplacedCard",
     "Replay",
     "Resent",
+    "ScanDenied",
     "ScanQueue",
     "ScanResult",
     "SecretRotation",
@@ -132,11 +179,19 @@ __all__ = [
     "SoldOut",
     "Ticket",
     "TicketActivated",
+    "TicketActivationUndone",
     "TicketCancelled",
     "TicketCategory",
+    "TicketIssued",
     "TicketResult",
+    "TicketTransferred",
     "TicketWasCancelled",
     "TokenReading",
+    "TransferredTicket",
+    "UndoneActivation",
+    "UpdatedCard",
+    "UpdatedCategory",
+    "UpdatedEvent",
     "ValidationError",
     "Verdict",
     "WebhookEndpoint",
@@ -145,3 +200,10 @@ __all__ = [
     "__version__",
     "resend_scans",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A class of a message. They are loaded with the first that is used: they would be a quarter of the import."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("gatepass_sdk.messages"), name)

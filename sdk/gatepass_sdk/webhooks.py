@@ -1,4 +1,4 @@
-"""Webhook messages: their types, and the verification of their signature.
+"""Webhook messages: the verification of their signature. `messages` has their types.
 
     event = client.webhooks.unwrap(body, headers, secret)
     if isinstance(event, TicketActivated):
@@ -10,16 +10,28 @@ A message may come more than once, with the same `event.id`. A type that this ve
 
 import hashlib
 import hmac
+import importlib
 import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from gatepass_sdk._decode import Model, read
+from gatepass_sdk._decode import read
 from gatepass_sdk.errors import WebhookVerificationError
+
+if TYPE_CHECKING:
+    from gatepass_sdk.messages import (
+        ActivatedTicket,
+        CancelledEvent,
+        CancelledTicket,
+        EventCancelled,
+        Message,
+        OtherEvent,
+        TicketActivated,
+        TicketCancelled,
+        WebhookEvent,
+    )
 
 SIGNATURES: Final = ("x-svc-signature", "x-svc-signature-next")
 SIGNATURE: Final = re.compile(r"t=([0-9]{1,16}),v1=([0-9a-f]{64})", re.ASCII)
@@ -27,82 +39,19 @@ SIGNATURE: Final = re.compile(r"t=([0-9]{1,16}),v1=([0-9a-f]{64})", re.ASCII)
 TOLERANCE_SECONDS: Final = 300
 
 
-@dataclass(frozen=True, kw_only=True)
-class Message(Model):
-    """The fields of every message."""
-
-    id: str
-    type: str
-    organization_id: str
-    created_at: datetime
+def __getattr__(name: str) -> Any:
+    """A class of a message of version 0.1, which had them here."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("gatepass_sdk.messages"), name)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ActivatedTicket(Model):
-    ticket_id: str
-    event_id: str
-    card_number: str
-    activated_at: datetime
-
-
-@dataclass(frozen=True, kw_only=True)
-class TicketActivated(Message):
-    """A scan activated a ticket."""
-
-    data: ActivatedTicket
-
-
-@dataclass(frozen=True, kw_only=True)
-class CancelledTicket(Model):
-    ticket_id: str
-    event_id: str
-    card_number: str
-    cancelled_at: datetime
-    reason: str | None
-    was_activated: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class TicketCancelled(Message):
-    """A ticket was cancelled, alone or with its event."""
-
-    data: CancelledTicket
-
-
-@dataclass(frozen=True, kw_only=True)
-class CancelledEvent(Model):
-    event_id: str
-    cancelled_at: datetime
-    reason: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class EventCancelled(Message):
-    """An event was cancelled; a `TicketCancelled` follows for each of its tickets."""
-
-    data: CancelledEvent
-
-
-@dataclass(frozen=True, kw_only=True)
-class OtherEvent(Message):
-    """Any other type, with its data unread."""
-
-    data: Mapping[str, Any]
-
-
-WebhookEvent: TypeAlias = TicketActivated | TicketCancelled | EventCancelled | OtherEvent
-
-KINDS: Final[Mapping[str, type[WebhookEvent]]] = {
-    "ticket.activated": TicketActivated,
-    "ticket.cancelled": TicketCancelled,
-    "event.cancelled": EventCancelled,
-}
-
-
-def event_of(value: object) -> WebhookEvent:
+def event_of(value: object) -> "WebhookEvent":
     """The message in this JSON object."""
+    messages = importlib.import_module("gatepass_sdk.messages")
     kind = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
-    return read(KINDS.get(kind, OtherEvent) if isinstance(kind, str) else OtherEvent, value)
+    known = messages.KINDS.get(kind) if isinstance(kind, str) else None
+    return read(known or messages.OtherEvent, value)
 
 
 def unwrap(
@@ -112,7 +61,7 @@ def unwrap(
     *,
     tolerance: float = TOLERANCE_SECONDS,
     now: Callable[[], float] = time.time,
-) -> WebhookEvent:
+) -> "WebhookEvent":
     """The message, if this secret signed it within the last five minutes.
 
     `body` is the received body, unchanged: not parsed and serialized again. During a rotation both the old and the new
@@ -159,7 +108,7 @@ def _sign(secret: str, milliseconds: str, body: bytes) -> str:
 class Webhooks:
     """`client.webhooks`: needs no network, so it is the same for both clients."""
 
-    def unwrap(self, body: bytes | str, headers: Mapping[str, str], secret: str) -> WebhookEvent:
+    def unwrap(self, body: bytes | str, headers: Mapping[str, str], secret: str) -> "WebhookEvent":
         """The message, if this secret signed it within the last five minutes; else `WebhookVerificationError`."""
         return unwrap(body, headers, secret)
 

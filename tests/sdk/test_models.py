@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
-from gatepass_sdk import Gatepass, HolderDetails, NewTicket, models, webhooks
+from gatepass_sdk import Gatepass, HolderDetails, NewTicket, messages, models
 from gatepass_sdk._decode import Model, Unreadable, Versioned, read
 from gatepass_sdk.errors import APIStatusError
 from gatepass_sdk.testing import FakeGatepass
@@ -40,10 +40,8 @@ DESCRIBED: dict[type[Model], str] = {
     models.DeliveryDetail: "DeliveryDetail",
     models.Replay: "Replay",
     models.ReplayCount: "ReplayCount",
-    webhooks.OtherEvent: "Message",
-    webhooks.TicketActivated: "TicketActivated",
-    webhooks.TicketCancelled: "TicketCancelled",
-    webhooks.EventCancelled: "EventCancelled",
+    messages.OtherEvent: "Message",
+    **{kind: kind.__name__ for kind in messages.KINDS.values()},
 }
 # Fields that the SDK adds, from headers and from the call.
 ADDED = {
@@ -52,8 +50,6 @@ ADDED = {
 }
 # Schemas that are no models: wrappers, enums, requests, and messages whose data is passed on unread.
 NOT_MODELS = {"PublicKeySet", "PublicKey", "Webhook", "RotatedWebhook", "Error", "ErrorDetails"} | {
-    "CardStatusChanged",
-    "ScanDenied",
     "WebhookPing",
     "CardTokenResults",
     "TicketResults",
@@ -121,6 +117,10 @@ def test_every_schema_of_an_answer_has_its_model() -> None:
 def test_every_model_is_described() -> None:
     known = {one for one in vars(models).values() if isinstance(one, type) and issubclass(one, Model)}
     assert known - {Model, Versioned, models.ItemResult} <= set(DESCRIBED)
+
+
+def test_every_type_of_message_has_its_class() -> None:
+    assert [*messages.KINDS, "webhook.ping"] == list(DESCRIPTION["webhooks"])
 
 
 def test_the_comparison_finds_what_is_missing() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gatepass_sdk import (
+    CardUpdated,
     EventCancelled,
     OtherEvent,
     TicketActivated,
@@ -28,10 +29,17 @@ DATA: dict[str, dict[str, Any]] = {
         "was_activated": True,
     },
     "event.cancelled": {"event_id": "e", "cancelled_at": "2026-05-01T20:00:00.123456Z", "reason": "Storm"},
+    "card.updated": {
+        "card_id": "c",
+        "card_number": "n",
+        "external_id": None,
+        "changed": ["holder"],
+        "updated_at": "2026-05-01T20:00:00Z",
+    },
     "webhook.ping": {"webhook_id": "w"},
     "gate.opened": {"anything": ["new"]},
 }
-KINDS = [TicketActivated, TicketCancelled, EventCancelled, OtherEvent, OtherEvent]
+KINDS = [TicketActivated, TicketCancelled, EventCancelled, CardUpdated, OtherEvent, OtherEvent]
 
 
 def body(type: str = "ticket.activated", **more: Any) -> bytes:

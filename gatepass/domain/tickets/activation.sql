@@ -271,20 +271,16 @@ BEGIN
          CROSS JOIN LATERAL (
                SELECT CASE kind.type
                       WHEN 'ticket.activated' THEN
-                          '{"ticket_id":"' || a.ticket_id || '","event_id":"' || a.event_id
-                          || '","card_number":' || to_json(a.card_number)::text
-                          || ',"activated_at":"' || now.text
-                          || '","occurred_at":'
+                          '{"ticket_id":"' || a.ticket_id || '","event_id":"' || a.event_id || '","card_number":'
+                          || to_json(a.card_number)::text || ',"activated_at":"' || now.text || '","occurred_at":'
                           || coalesce('"' || to_char(a.occurred_at AT TIME ZONE 'UTC', written) || '"', 'null')
-                          || ',"gate":' || coalesce(to_json(a.gate)::text, 'null')
-                          || ',"scanner_id":' || coalesce(to_json(a.scanner_id)::text, 'null') || '}'
+                          || ',"gate":' || coalesce(to_json(a.gate)::text, 'null') || ',"scanner_id":'
+                          || coalesce(to_json(a.scanner_id)::text, 'null') || '}'
                       ELSE
-                          json_build_object('event_id', a.event_id, 'card_number', a.card_number,
-                                            'ticket_id', a.ticket_id, 'code', a.verdict, 'gate', a.gate,
-                                            'scanner_id', a.scanner_id,
+                          json_build_object('event_id', a.event_id, 'card_number', a.card_number, 'ticket_id',
+                                            a.ticket_id, 'code', a.verdict, 'gate', a.gate, 'scanner_id', a.scanner_id,
                                             'occurred_at', to_char(a.occurred_at AT TIME ZONE 'UTC', written),
-                                            'denied_at', now.text)::text
-                      END AS text) data
+                                            'denied_at', now.text)::text END AS text) data
          WHERE NOT a.is_replay
            AND a.verdict <> 'idempotency_key_reused'
            AND a.organization_id::text || a.mode || kind.type = ANY (heard_keys)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from gatepass_sdk.messages import KINDS
 from gatepass_sdk.testing._body_reader import Fields, Flag, Text, Texts, read_body, read_uuid
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._outbox import emit
@@ -14,7 +15,7 @@ from gatepass_sdk.testing._paging import page_of, page_size, page_start
 from gatepass_sdk.testing._state import EndpointRecord, World
 from gatepass_sdk.testing._url_policy import require_allowed
 
-TYPES: Final = ("ticket.activated", "ticket.cancelled", "event.cancelled", "card.status_changed", "scan.denied")
+TYPES: Final = tuple(KINDS)
 MOST_ENDPOINTS: Final = 16
 ROTATION_STEP: Final = timedelta(hours=24)
 NEW: Final[Fields] = {

@@ -14,16 +14,24 @@ from gatepass_sdk import (
     AsyncPage,
     AsyncPages,
     Card,
+    CardIssued,
     CardKeys,
+    CardReplaced,
+    CardStatusChanged,
     CardSuspended,
     CardToken,
     CardTokenResult,
+    CardUpdated,
     CardVerification,
     ChangedMeanwhile,
     Delivery,
     DeliveryDetail,
     Event,
     EventCancelled,
+    EventDeleted,
+    EventEnded,
+    EventPublished,
+    EventUpdated,
     ExternalIdTaken,
     Gatepass,
     GatepassError,
@@ -35,12 +43,16 @@ from gatepass_sdk import (
     Pages,
     RecordedScan,
     Replay,
+    ScanDenied,
     ScanResult,
     Ticket,
     TicketActivated,
+    TicketActivationUndone,
     TicketCancelled,
     TicketCategory,
+    TicketIssued,
     TicketResult,
+    TicketTransferred,
     TokenReading,
     WebhookEndpoint,
     WebhookEvent,
@@ -161,16 +173,23 @@ def webhooks(client: Gatepass) -> None:
 def described(event: WebhookEvent) -> str:
     """Every kind of message: the checkers know that there is no other."""
     match event:
-        case TicketActivated():
-            assert_type(event.data.activated_at, datetime)
+        case TicketActivated() | TicketCancelled() | TicketIssued() | TicketTransferred() | TicketActivationUndone():
             return event.data.card_number
-        case TicketCancelled():
-            return "used" if event.data.was_activated else "unused"
-        case EventCancelled():
-            return event.data.reason or ""
+        case EventPublished() | EventUpdated():
+            assert_type(event.data.ticket_categories[0].price, Decimal)
+            return event.data.title
+        case EventCancelled() | EventEnded() | EventDeleted():
+            return event.data.event_id
+        case CardIssued() | CardReplaced() | CardUpdated() | CardStatusChanged() | ScanDenied():
+            return event.data.card_number
         case OtherEvent():
             assert_type(event.data, Mapping[str, Any])
             return event.type
+
+
+def activated(event: TicketActivated) -> None:
+    assert_type(event.data.activated_at, datetime)
+    assert_type(event.data.gate, str | None)
 
 
 def options() -> None:

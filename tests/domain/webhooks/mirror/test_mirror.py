@@ -1,6 +1,6 @@
 """A subscriber that applies every message holds the same state as the database, whatever happens.
 
-`changes.py` makes random changes, `mirror.py` is the subscriber. Here they are compared, and no type of message can be
+`history.py` makes random changes, `mirror.py` is the subscriber. Here they are compared, and no type of message can be
 left out.
 """
 
@@ -23,8 +23,9 @@ from gatepass.migrations import runner
 from tests import factory
 from tests.contract.openapi_reader import faults, message_schema
 from tests.domain.tenancy.statements import DOMAIN, constants
-from tests.domain.webhooks.mirror.changes import NAME, TRIED, Changes
+from tests.domain.webhooks.mirror.history import TRIED, History
 from tests.domain.webhooks.mirror.mirror import Mirror, stored
+from tests.domain.webhooks.mirror.picks import NAME
 from tests.factory import Tenant
 from tests.postgres import Cluster
 from tests.size import sized
@@ -71,31 +72,31 @@ class Subscriber:
         self.mirrors[len(self.messages)] = self.mirror.copy()
 
 
-async def subscriber(db: Database) -> tuple[Subscriber, Changes]:
+async def subscriber(db: Database) -> tuple[Subscriber, History]:
     """A new organization, with a subscriber who has read what is there."""
     tenant = await factory.tenant(db, places=500)
     async with db.transaction() as tx:
         await webhooks.open_feed(tx, tenant.id, Mode.LIVE, at=factory.now())
     mirror, _ = await stored(db, tenant.id)
-    changes = Changes(tenant, (await tenant.key()).id, Random(16))
-    await changes.load()
-    return Subscriber(tenant, mirror), changes
+    history = History(tenant, (await tenant.key()).id, Random(16))
+    await history.load()
+    return Subscriber(tenant, mirror), history
 
 
-async def followed(db: Database, count: int) -> tuple[Subscriber, Changes]:
+async def followed(db: Database, count: int) -> tuple[Subscriber, History]:
     """A subscriber after so many changes, compared after every hundred of them."""
-    one, changes = await subscriber(db)
+    one, history = await subscriber(db)
     await one.compare()
     for _ in range(count // 100):
-        await changes.make(100)
+        await history.make(100)
         await one.follow()
         await one.compare()
-    return one, changes
+    return one, history
 
 
 async def test_the_mirror_is_the_database(own: Database) -> None:
-    one, changes = await followed(own, 500)
-    assert {change.__name__ for change in TRIED} == set(changes.done), "every change was made"
+    one, history = await followed(own, 500)
+    assert {change.__name__ for change in TRIED} == set(history.done), "every change was made"
     told = {message["type"]: message for message in one.messages}
     assert set(told) == SUBSCRIBABLE - {MessageType.SCAN_DENIED}, "every type was sent"
     for type, message in told.items():
