@@ -7,7 +7,7 @@ ticket = client.scans.create("00000000-0000-0000-0000-00000000e7e7", card_number
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+import typing
 
 from gatepass_sdk._async.client import AsyncGatepass
 from gatepass_sdk._async.pages import AsyncPage, AsyncPages
@@ -65,7 +65,7 @@ from gatepass_sdk.models import (
 from gatepass_sdk.queue import Drained, Resent, ScanQueue, Verdict, resend_scans
 from gatepass_sdk.tokens import CardKeys, TokenReading
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from gatepass_sdk.messages import (
         ActivatedTicket,
         CancelledEvent,
@@ -202,8 +202,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     """A class of a message. They are loaded with the first that is used: they would be a quarter of the import."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("gatepass_sdk.messages"), name)
+    globals()[name] = found = getattr(importlib.import_module("gatepass_sdk.messages"), name)
+    return found

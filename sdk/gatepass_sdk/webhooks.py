@@ -49,9 +49,10 @@ def __getattr__(name: str) -> Any:
 def event_of(value: object) -> "WebhookEvent":
     """The message in this JSON object."""
     messages = importlib.import_module("gatepass_sdk.messages")
-    kind = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
-    known = messages.KINDS.get(kind) if isinstance(kind, str) else None
-    return read(known or messages.OtherEvent, value)
+    type = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else None
+    kind = messages.KINDS.get(type) if isinstance(type, str) else None
+    found: WebhookEvent = read(kind or messages.OtherEvent, value)
+    return found
 
 
 def unwrap(

@@ -31,8 +31,13 @@ ConfirmedWriter = Annotated[Context, may(Permission.WEBHOOKS_WRITE, confirmed=Tr
 
 Description = Annotated[LongText, StringConstraints(max_length=500)]
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
-# All but denials, which may be many.
-USUAL: Final = [type for type in words.TYPES if type is not MessageType.SCAN_DENIED]
+# Ticked in a new form: what somebody has to react to. The others are for a copy of our state, and there may be many.
+USUAL: Final = [
+    MessageType.TICKET_ACTIVATED,
+    MessageType.TICKET_CANCELLED,
+    MessageType.EVENT_CANCELLED,
+    MessageType.CARD_STATUS_CHANGED,
+]
 RECENT: Final = 5
 STATUS_FLASH: Final = {
     EndpointStatus.PAUSED: "Paused. Messages are held, and go out when you resume.",

@@ -17,13 +17,33 @@ class FailureHelp:
     fix: str
 
 
-TYPES: Final[dict[MessageType, str]] = {
-    MessageType.TICKET_ACTIVATED: "Somebody was let in: a scan used up a ticket.",
-    MessageType.TICKET_CANCELLED: "A ticket was taken out of use, by itself or with its event.",
-    MessageType.EVENT_CANCELLED: "A whole event was cancelled.",
-    MessageType.CARD_STATUS_CHANGED: "A card was suspended, resumed or revoked.",
-    MessageType.SCAN_DENIED: "A scan was refused. There may be many of these: ask for them only if you use them.",
+# In the order and under the headings in which a form shows them.
+GROUPS: Final[dict[str, dict[MessageType, str]]] = {
+    "Tickets": {
+        MessageType.TICKET_ACTIVATED: "Somebody was let in: a scan used up a ticket.",
+        MessageType.TICKET_CANCELLED: "A ticket was taken out of use, by itself or with its event.",
+        MessageType.TICKET_ISSUED: "A ticket was issued, by the API, here or by an import.",
+        MessageType.TICKET_TRANSFERRED: "A ticket moved to another card.",
+        MessageType.TICKET_ACTIVATION_UNDONE: "An activation was undone: the ticket can be used again.",
+    },
+    "Events": {
+        MessageType.EVENT_CANCELLED: "A whole event was cancelled.",
+        MessageType.EVENT_PUBLISHED: "An event was published.",
+        MessageType.EVENT_UPDATED: "An event or one of its categories was made or changed.",
+        MessageType.EVENT_ENDED: "An event has ended.",
+        MessageType.EVENT_DELETED: "A draft was deleted.",
+    },
+    "Cards": {
+        MessageType.CARD_STATUS_CHANGED: "A card was suspended, resumed or revoked.",
+        MessageType.CARD_ISSUED: "A card was made.",
+        MessageType.CARD_REPLACED: "A new card took the place of a lost one.",
+        MessageType.CARD_UPDATED: "A card got an external id, or another holder, whom the message does not name.",
+    },
+    "Refusals": {
+        MessageType.SCAN_DENIED: "A scan was refused. There may be many of these: ask for them only if you use them.",
+    },
 }
+TYPES: Final[dict[MessageType, str]] = {type: text for group in GROUPS.values() for type, text in group.items()}
 
 PAUSED: Final[dict[str, str]] = {
     PausedReason.REQUESTED: "Somebody paused it.",

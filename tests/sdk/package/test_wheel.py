@@ -60,6 +60,7 @@ def test_all_that_is_exported_is_named(installed: Installed) -> None:
 
 EXPORTED = """
 import json, gatepass_sdk, types
+from gatepass_sdk import *
 names = [name for name, value in vars(gatepass_sdk).items() if not isinstance(value, types.ModuleType)]
 print(json.dumps(sorted([name for name in names if not name.startswith("_")] + ["__version__"])))
 """
