@@ -11,6 +11,8 @@ from gatepass.domain.keys import Mode, make_key
 from gatepass_sdk import AsyncGatepass, Gatepass, GatepassError, testing
 
 MODULE: Final = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z])|~")
+# The classes of all messages, which a signature names as one.
+ANY_MESSAGE: Final = MODULE.sub("", str(gatepass_sdk.WebhookEvent))
 # An annotation in quotes. A default value that is a string keeps its quotes.
 QUOTED: Final = re.compile(r"(-> |: )'([^']*)'")
 WIDE: Final = re.compile(r"\n\s*\n")
@@ -106,7 +108,7 @@ def _signature(callable_: Any) -> str:
 def _named(annotation: Any) -> str:
     """The annotation without the modules of its names."""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return MODULE.sub("", QUOTED.sub(r"\1\2", text))
+    return MODULE.sub("", QUOTED.sub(r"\1\2", text)).replace(ANY_MESSAGE, "WebhookEvent")
 
 
 def _sentences(docstring: str | None) -> str:
