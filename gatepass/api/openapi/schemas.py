@@ -131,6 +131,7 @@ FORMATS: Final[dict[str, Json]] = {
     "ends_at": {"format": "date-time"},
     "since": {"format": "date-time"},
     "until": {"format": "date-time"},
+    "quantity_total": {"type": "integer"},
     "url": {"format": "uri", "pattern": "^https://"},
     "types": {"items": {"type": "string", "enum": [type for type in MessageType if type in SUBSCRIBABLE]}},
 }

@@ -18,6 +18,7 @@ from gatepass.api.schemas import Data
 from gatepass.api.write import Write
 from gatepass.base.clock import require_version
 from gatepass.base.database import Tx
+from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
 from gatepass.domain import events, sandbox
 from gatepass.domain.events import CategoryDetails, CategoryNotFound, TicketCategory
@@ -31,7 +32,8 @@ CategoryId = Annotated[str, Path(description="The category's UUID.")]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 Price = Annotated[int, msgspec.Meta(ge=0, le=10**12)] | Annotated[float, msgspec.Meta(ge=0, le=10**12)]
 Currency = Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$")]
-Places = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
+# JSON has one kind of number, so that 100.0 is a whole one.
+Places = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] | Annotated[float, msgspec.Meta(ge=0, le=10_000_000)]
 Tier = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_-]{0,31}$")]
 
 
@@ -56,12 +58,13 @@ async def create_category(write: EventsWrite, id: EventId) -> Response:
     """A new kind of ticket for an event."""
     event_id, raw = read_event_id(id), await write.request.body()
     body, organization_id = decoded(raw, NEW), write.caller.organization_id
+    places = _whole(body.quantity_total)
     require_live_event(write, event_id)
     write.call.event_id = event_id
 
     async def create(tx: Tx) -> Kept:
         category_id = await events.add_category(
-            tx, organization_id, event_id, body.name, _decimal(body.price), body.currency, body.quantity_total,
+            tx, organization_id, event_id, body.name, _decimal(body.price), body.currency, places,
             tier=body.tier, by=write.by, at=write.at,
         )  # fmt: skip
         return Kept(201, id=category_id)
@@ -112,6 +115,8 @@ def _changed(category: TicketCategory, body: CategoryChange) -> CategoryDetails:
     given = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
     if "price" in given:
         given["price"] = _decimal(given["price"])
+    if "quantity_total" in given:
+        given["quantity_total"] = _whole(given["quantity_total"])
     price = exact(category.price_minor, category.currency)
     was = CategoryDetails(category.name, price, category.currency, category.quantity_total, category.tier)
     return replace(was, **given)
@@ -120,6 +125,12 @@ def _changed(category: TicketCategory, body: CategoryChange) -> CategoryDetails:
 def _decimal(price: float) -> Decimal:
     """As it was written: the shortest text of a double is what its sender typed."""
     return Decimal(repr(price))
+
+
+def _whole(places: float) -> int:
+    if places != int(places):
+        raise InvalidRequest("quantity_total is a whole number.", param="quantity_total")
+    return int(places)
 
 
 SANDBOX_CATEGORIES: Final = frozenset(category.id for category in sandbox.CATALOGUE_ENTRY.categories)

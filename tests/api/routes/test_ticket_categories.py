@@ -62,6 +62,12 @@ async def test_a_price_is_bounded_in_minor_units(
     assert_error(answer, 400, "invalid_request", param="price")
 
 
+async def test_a_whole_number_of_places_may_have_a_point(client: httpx2.AsyncClient, tenant: Tenant) -> None:
+    shown = await category(client, str(tenant.event_id), quantity_total=7.0)
+    changed = await client.patch(f"/ticket-categories/{shown['id']}", json={"quantity_total": 8.0})
+    assert (shown["quantity_total"], changed.json()["data"]["quantity_total"]) == (7, 8)
+
+
 @pytest.mark.parametrize("price", [0, 0.1, 19.99, 25.5, 999_999_999.99, 1])
 async def test_a_price_comes_back_as_it_was_sent(client: httpx2.AsyncClient, tenant: Tenant, price: float) -> None:
     assert (await category(client, str(tenant.event_id), price=price))["price"] == price
