@@ -21,7 +21,7 @@ from tests.processes import GatepassProcess, serve
 
 pytestmark = pytest.mark.slow
 
-# For each operation and phase. With 43 operations it gives 4,700 in a live run, as 120 did with 17 operations.
+# For each operation and phase: some 4,700 in a live run.
 CASES = 60
 LEAST_CASES = 4_000
 
