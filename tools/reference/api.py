@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from tools.reference.calls import CALLS, LIVE_ONLY
+from tools.reference.calls import CALLS
 
 Json = dict[str, Any]
 
@@ -31,13 +31,13 @@ class Reference:
             for method, found in methods.items()
             if method in METHODS
         }
-        if set(operations) != set(CALLS) | LIVE_ONLY:
-            raise ValueError(f"calls.py and the document differ in: {set(operations) ^ (set(CALLS) | LIVE_ONLY)}")
+        if set(operations) != set(CALLS):
+            raise ValueError(f"calls.py and the document differ in: {set(operations) ^ set(CALLS)}")
         for tag in self._document["tags"]:
             if tag["name"] == "Messages":
                 continue
             yield f"## {tag['name']}\n\n{tag['description']}"
-            for name in (*CALLS, *(name for name in operations if name in LIVE_ONLY)):
+            for name in CALLS:
                 if tag["name"] in operations[name][2]["tags"]:
                     yield from self._operation(*operations[name])
         yield from self._messages()
@@ -56,19 +56,9 @@ class Reference:
             yield f"Body. {schema['description']}"
             yield self._fields(schema)
         name = found["operationId"]
-        if name in CALLS:
-            yield f"```bash\n{CALLS[name]}\n```"
-            yield _answer(self._answers[name])
-        else:
-            yield _answer(self._example(found))
+        yield f"```bash\n{CALLS[name]}\n```"
+        yield _answer(self._answers[name])
         yield _table(("answer", "codes, or what it is"), self._outcomes(found))
-
-    def _example(self, found: Json) -> Json:
-        """The first example of the usual answer, for a call that was not recorded."""
-        response = next(
-            self._resolved(found["responses"][status]) for status in ("201", "200") if status in found["responses"]
-        )
-        return next(iter(response["content"]["application/json"]["examples"].values()))["value"]
 
     def _outcomes(self, found: Json) -> Iterator[tuple[str, str]]:
         for status, response in found["responses"].items():

@@ -1,6 +1,7 @@
 """A real call of each operation, to paste one after the other into a shell with a sandbox key.
 
-The sandbox's event cannot be changed, so the calls that change events use the live key of the demo.
+The sandbox has one event, and makes no cards and tickets, so the calls that make or change them use the live key of the
+demo.
 
 No receiver listens at the endpoint, so it is paused before the first message: failed attempts would be in the answers.
 
@@ -17,6 +18,8 @@ LIVE: Final = '-H "Authorization: Bearer $(jq -r .keys.live .gatepass/demo.json)
 DRAFT: Final = (
     '{"title": "Winter Ball", "starts_at": "2031-01-10T20:00:00+01:00", "ends_at": "2031-01-11T02:00:00+01:00"}'
 )
+CARD: Final = f"{URL}/cards/$CARD_ID"
+TICKET: Final = f"{URL}/tickets/$TICKET_ID"
 SEATS: Final = '{"name": "Seats", "price": 40, "currency": "EUR", "quantity_total": 200}'
 
 CALLS: Final = {
@@ -57,6 +60,54 @@ curl -s -o deleted.json -w "%{{http_code}}\\n" -X DELETE \\
 curl -s -o deleted.json -w "%{{http_code}}\\n" -X DELETE "{URL}/events/$(jq -r .data.id draft.json)" {LIVE}""",
     "verify_card": f'curl -s "{URL}/card/verify?token=SVC1.TEST_VALID.0.0" {KEY}',
     "list_card_keys": f'curl -s "{URL}/card/keys" {KEY}',
+    "create_card": f"""\
+curl -s "{URL}/cards" {LIVE} \\
+  -H "Idempotency-Key: 0f1f9a52-6c1e-4a0e-8d5c-6b7b1a2c9d10" \\
+  -d '{{
+    "holder": {{"name": "Ann Example", "email": "ann@example.org", "locale": "en-GB"}},
+    "external_id": "MEMBER-17"
+  }}' | tee card.json
+export CARD_ID=$(jq -r .data.id card.json)""",
+    "list_cards": f'curl -s "{URL}/cards?external_id=MEMBER-17" {LIVE}',
+    "retrieve_card": f'curl -s "{CARD}" {LIVE}',
+    "update_card": f"""curl -s -X PATCH "{CARD}" {LIVE} -d '{{"holder": {{"name": "Ann Other"}}}}'""",
+    "suspend_card": f"""curl -s "{CARD}/suspend" {LIVE} -d '{{"reason": "Reported as lost."}}'""",
+    "resume_card": f"""curl -s "{CARD}/resume" {LIVE} -d '{{"reason": "It was found."}}'""",
+    "create_card_token": f"""curl -s "{CARD}/token" {LIVE} -d '{{}}'""",
+    "create_card_tokens": f"""curl -s "{URL}/card-tokens" {LIVE} -d '{{"cards": ["'$CARD_ID'"]}}'""",
+    "replace_card": f"""\
+curl -s "{CARD}/replace" {LIVE} -d '{{"reason": "Stolen."}}' | tee card.json
+export CARD_ID=$(jq -r .data.id card.json)""",
+    "revoke_card": f"""\
+curl -s -o other.json "{URL}/cards" {LIVE} -d '{{}}'
+curl -s "{URL}/cards/$(jq -r .data.id other.json)/revoke" {LIVE} -d '{{"reason": "Printed twice."}}'""",
+    "create_ticket": f"""\
+curl -s -o draft.json "{URL}/events" {LIVE} -d '{DRAFT}'
+export EVENT_ID=$(jq -r .data.id draft.json)
+curl -s -o seats.json "{URL}/events/$EVENT_ID/ticket-categories" {LIVE} \\
+  -d '{SEATS}'
+export CATEGORY_ID=$(jq -r .data.id seats.json)
+curl -s "{URL}/tickets" {LIVE} \\
+  -H "Idempotency-Key: 7c0e5a0a-3f0c-4c3d-9a9f-1f6d2b8e4a21" \\
+  -d '{{
+    "event_id": "'$EVENT_ID'",
+    "category_id": "'$CATEGORY_ID'",
+    "holder": {{"name": "Ann Example", "email": "ann@example.org"}},
+    "external_id": "ORDER-1-1"
+  }}' | tee ticket.json
+export TICKET_ID=$(jq -r .data.id ticket.json)""",
+    "create_tickets": f"""\
+curl -s "{URL}/tickets/batch" {LIVE} \\
+  -H "Idempotency-Key: b2a7f6a0-58f4-4c1b-b4a8-0a52d1f9c7e3" \\
+  -d '{{"tickets": [
+    {{"event_id": "'$EVENT_ID'", "category_id": "'$CATEGORY_ID'", "holder": {{"email": "ben@example.org"}}}},
+    {{"event_id": "'$EVENT_ID'", "category_id": "'$CATEGORY_ID'", "card_number": "SVC 0000 0000 0000"}}
+  ]}}'""",
+    "list_tickets": f'curl -s "{URL}/tickets?event_id=$EVENT_ID&external_id=ORDER-1-1" {LIVE}',
+    "retrieve_ticket": f'curl -s "{TICKET}" {LIVE}',
+    "transfer_ticket": f"""\
+curl -s "{TICKET}/transfer" {LIVE} -d '{{"holder": {{"name": "Cem Example", "email": "cem@example.org"}}}}'""",
+    "cancel_ticket": f"""curl -s "{TICKET}/cancel" {LIVE} -d '{{"reason": "The order was refunded."}}'""",
     "create_scan": f"""\
 curl -s "{URL}/scan" {KEY} \\
   -H "Idempotency-Key: 8e03978e-40d5-43dd-bc93-6894a57f9324" \\
@@ -92,11 +143,3 @@ curl -s -X POST "{HOOK}/test" {KEY}""",
     "list_webhook_events": f'curl -s "{URL}/webhook-events?limit=1" {KEY}',
     "delete_webhook": f"""curl -s -o deleted.json -w "%{{http_code}}\\n" -X DELETE "{HOOK}" {KEY}""",
 }
-
-# The sandbox makes no cards and tickets, so these are shown with the answers of the description.
-LIVE_ONLY: Final = frozenset(
-    """
-    create_card list_cards retrieve_card update_card suspend_card resume_card revoke_card replace_card create_card_token
-    create_card_tokens create_ticket create_tickets list_tickets retrieve_ticket cancel_ticket transfer_ticket
-    """.split()
-)
