@@ -62,16 +62,15 @@ class Flag:
 
 @dataclass(frozen=True)
 class Number:
-    """A whole number, or any number if it is not `whole`, from 0 to `largest`."""
+    """A number from 0 to `largest`."""
 
     largest: int
-    whole: bool = True
     needed: bool = False
 
     def read(self, value: Any) -> Any:
         kind = type(value).__name__
-        if kind not in (("int",) if self.whole else ("int", "float")):
-            return _expect("int" if self.whole else "int | float", value, nullable=False)
+        if kind not in ("int", "float"):
+            return _expect("int | float", value, nullable=False)
         if math.isinf(value):
             raise ValueError("Number out of range")
         if value < 0:

@@ -158,13 +158,13 @@ def _store(world: World, side: Side, request: Request, wanted: ScanRequest, deci
     now = rfc3339(world.now())
     about: dict[str, Any] = {"event_id": str(wanted.event_id), "card_number": wanted.number}
     ticket = None if decision.ticket_id is None else str(decision.ticket_id)
-    occurred_at, origin = maybe_rfc3339(wanted.occurred_at), {"gate": wanted.gate, "scanner_id": wanted.scanner_id}
+    occurred = {"occurred_at": maybe_rfc3339(wanted.occurred_at)}
+    scanner = {"gate": wanted.gate, "scanner_id": wanted.scanner_id}
     if decision.verdict == ACTIVATED:
-        activated = {"ticket_id": ticket, **about, "activated_at": now, "occurred_at": occurred_at, **origin}
+        activated = {"ticket_id": ticket, **about, "activated_at": now, **occurred, **scanner}
         emit(world, side, "ticket.activated", activated, id=request.id)
         return
-    origin["occurred_at"] = occurred_at
-    denied = {**about, "ticket_id": ticket, "code": decision.verdict, **origin, "denied_at": now}
+    denied = {**about, "ticket_id": ticket, "code": decision.verdict, **scanner, **occurred, "denied_at": now}
     emit(world, side, "scan.denied", denied, id=request.id)
 
 

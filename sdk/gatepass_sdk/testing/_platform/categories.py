@@ -17,14 +17,14 @@ MOST: Final = 50
 MOST_PLACES: Final = 10_000_000
 NEW: Final[Fields] = {
     "name": Text(100, 1, needed=True),
-    "price": Number(10**12, whole=False, needed=True),
+    "price": Number(10**12, needed=True),
     "currency": Text(pattern=CURRENCY, needed=True),
     "quantity_total": Number(MOST_PLACES, needed=True),
     "tier": Text(pattern=TIER),
 }
 CHANGED: Final[Fields] = {
     "name": Text(100, 1),
-    "price": Number(10**12, whole=False),
+    "price": Number(10**12),
     "currency": Text(pattern=CURRENCY),
     "quantity_total": Number(MOST_PLACES),
     "tier": Text(pattern=TIER),
@@ -35,7 +35,7 @@ def create_category(world: World, request: Request) -> Reply:
     side, event_id = world.sides[request.mode], read_uuid(request.ids[0])
     if event_id is None:
         raise Refused("event_not_found")
-    body = read_body(request.body, NEW)
+    body = _whole_places(read_body(request.body, NEW))
     if request.mode == SANDBOX:
         find_event(side, event_id)
     require_live(request)
@@ -62,7 +62,7 @@ def update_category(world: World, request: Request) -> Reply:
     body = read_body(request.body, CHANGED)
     event, category = _find(world, request)
     require_version(category, seen)
-    new = _in_major_units({**category, **body})
+    new = _in_major_units({**category, **_whole_places(body)})
     require_category(new)
     require_open(event)
     sold = category["quantity_sold"]
@@ -108,3 +108,11 @@ def _in_major_units(category: dict[str, Any]) -> dict[str, Any]:
     if category["price"] == int(category["price"]):
         category["price"] = int(category["price"])
     return category
+
+
+def _whole_places(body: dict[str, Any]) -> dict[str, Any]:
+    """JSON has one kind of number, so that 100.0 is a whole one."""
+    places = body.get("quantity_total", 0)
+    if places != int(places):
+        raise invalid("quantity_total is a whole number.", "quantity_total")
+    return {**body, "quantity_total": int(places)} if "quantity_total" in body else body
