@@ -67,8 +67,8 @@ async def test_messages_are_read_oldest_first_in_the_bytes_that_are_sent(
 
 
 async def test_a_scan_is_in_the_feed(client: httpx2.AsyncClient, tenant: Tenant) -> None:
-    _, mark = await read_all(client)
     card = await tenant.card()
+    _, mark = await read_all(client)
     scanned = await client.post("/scan", json=scan_body(tenant, card.number))
     *_, message = (await read(client, mark))["data"]
     assert message["type"] == "ticket.activated"

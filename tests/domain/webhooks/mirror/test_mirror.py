@@ -124,6 +124,15 @@ async def test_the_mirror_is_the_database_for_long(own: Database) -> None:
     await followed(own, sized(short=1_000, full=10_000))
 
 
+async def test_nothing_is_written_while_nobody_listens(own: Database) -> None:
+    tenant = await factory.tenant(own, places=500)
+    history = History(tenant, (await tenant.key()).id, Random(16))
+    await history.load()
+    await history.make(60)
+    async with own.autocommit() as tx:
+        assert await tx.value("SELECT count(*) FROM webhook_event WHERE organization_id = $1", tenant.id) == 0
+
+
 async def test_a_verb_that_forgets_its_message_is_found(own: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     async def forget(*_: object, **__: object) -> None:
         """The mutant: whoever corrects or erases a holder tells nobody."""
