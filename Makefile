@@ -198,6 +198,10 @@ sdk-check:  ## the SDK: one source, its contract against the service and the fak
 	$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" tests/sdk
 	$(BIN)/pytest -q -s -m alone tests/sdk
 
+.PHONY: sdk-full
+sdk-full:  ## the queue of scans at full size: 10,000 scans, drained by a process that is killed 50 times
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s tests/sdk/queue/test_killed.py
+
 .PHONY: check
 check: check-code check-sql check-openapi check-styles check-repo  ## lint, types, imports, SQL, OpenAPI, styles, workflow
 
