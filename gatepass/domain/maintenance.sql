@@ -16,6 +16,11 @@ BEGIN
         starts := date_bin(step, p_at, timestamptz '2001-01-01 00:00:00+00') + n * step;
         piece := p_history || to_char(starts AT TIME ZONE 'UTC', '_YYYYMMDD');
         CONTINUE WHEN to_regclass(piece) IS NOT NULL;
+        IF n = 0 THEN
+            -- Rows of this time are being written. One that waits for the default partition alone would then be
+            -- refused there; one that waits for the whole table finds its partition.
+            EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', p_history);
+        END IF;
         EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', p_history || '_default');
         EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', piece, p_history);
         EXECUTE format('WITH moved AS (DELETE FROM %I WHERE at >= $1 AND at < $2 RETURNING *)

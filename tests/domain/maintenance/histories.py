@@ -46,6 +46,14 @@ async def processes(database: Database, count: int) -> AsyncGenerator[list[Datab
         yield made
 
 
+async def somebody_waits(database: Database) -> bool:
+    """Whether a statement waits for a lock."""
+    async with database.autocommit() as tx:
+        return await tx.value(
+            "SELECT true FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+
+
 async def shown(database: Database, tenant: Tenant | None = None, *, number: str = "X", key: str | None = None) -> Scan:
     """A scan of a card: at an event of this organization, or at an unknown one."""
     async with database.transaction() as tx:

@@ -19,6 +19,7 @@ from tests.domain.maintenance.histories import (
     T0,
     partitions,
     processes,
+    somebody_waits,
 )
 
 
@@ -33,16 +34,9 @@ async def _meet(database: Database, history: str, step: Step, *, at: datetime) -
             name = await step(tx, history, at=at)
             late = asyncio.create_task(run_due(second, at=at))
             async with asyncio.timeout(10):
-                while not await _somebody_waits(database):
+                while not await somebody_waits(database):
                     assert not late.done()
         return await late, name
-
-
-async def _somebody_waits(database: Database) -> bool:
-    async with database.autocommit() as tx:
-        return await tx.value(
-            "SELECT true FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
 
 
 @pytest.fixture

@@ -1,12 +1,27 @@
 """Partitions are made ahead and dropped when their rows are old; no insert ever lacks one."""
 
+import asyncio
+
 import pytest
 
 from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.base.database import Database
-from gatepass.domain import tickets
+from gatepass.domain import maintenance, tickets
 from gatepass.domain.maintenance import HISTORIES, MaintenanceReport, run_due
-from tests.domain.maintenance.histories import AHEAD, DAY, KEPT, STEPS, T0, WEBHOOKS, happens, partitions, shown, where
+from tests.domain.maintenance.histories import (
+    AHEAD,
+    DAY,
+    KEPT,
+    STEPS,
+    T0,
+    WEBHOOKS,
+    happens,
+    partitions,
+    processes,
+    shown,
+    somebody_waits,
+    where,
+)
 
 
 async def test_an_insert_never_fails_for_want_of_a_partition(fresh: Database) -> None:
@@ -41,6 +56,21 @@ async def test_what_the_default_partition_took_is_moved(fresh: Database) -> None
         rows = await where(fresh, history)
         assert [at for at, _ in rows] == moments
         assert [piece.endswith("_default") for _, piece in rows] == [True, False, False, False, True]
+
+
+async def test_a_row_that_is_written_while_its_partition_is_made_waits_for_it(fresh: Database) -> None:
+    await happens(fresh, at=T0)
+    async with processes(fresh, 1) as (keeper,):
+        for history in HISTORIES:
+            async with keeper.transaction() as tx:
+                assert await maintenance.make_partition(tx, history, at=T0)
+                late = asyncio.create_task(happens(fresh, at=T0))
+                async with asyncio.timeout(10):
+                    while not await somebody_waits(keeper):
+                        assert not late.done()
+            await late
+    for history in HISTORIES:
+        assert not any(piece.endswith("_default") for _, piece in await where(fresh, history))
 
 
 async def test_a_partition_is_found_by_the_planner_and_has_its_indexes(fresh: Database) -> None:
