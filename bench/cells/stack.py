@@ -8,7 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Generator, Iterable
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -110,7 +110,8 @@ class BenchCell:
 
 def pin(pids: Iterable[int], core: int) -> None:
     for pid in pids:
-        os.sched_setaffinity(pid, {core})
+        with suppress(ProcessLookupError):  # one that has ended meanwhile
+            os.sched_setaffinity(pid, {core})
 
 
 @contextmanager
