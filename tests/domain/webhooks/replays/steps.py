@@ -68,14 +68,16 @@ async def rows(tenant: Tenant, endpoint_id: UUID) -> list[Row]:
         return await tx.rows(REPLAYED, tenant.id, endpoint_id)
 
 
+# As materialized sets, so that they are joined by hash whatever the planner knows of tables that were just filled.
 REPLAYED = """
+    WITH mine AS MATERIALIZED (
+        SELECT * FROM webhook_delivery WHERE organization_id = $1 AND endpoint_id = $2
+    )
     SELECT d.*, q.lane, q.next_at AS due, q.ordering_key AS queue_key, s.id AS source_id, s.at AS source_at,
            s.ordering_key AS source_key
       FROM webhook_queue q
-      JOIN webhook_delivery d ON d.organization_id = q.organization_id AND d.endpoint_id = q.endpoint_id
-                             AND d.at = q.delivery_at AND d.id = q.delivery_id
-      JOIN webhook_delivery s ON s.organization_id = d.organization_id AND s.endpoint_id = d.endpoint_id
-                             AND s.event_id = d.event_id AND s.replay_id IS NULL
+      JOIN mine d ON d.at = q.delivery_at AND d.id = q.delivery_id
+      JOIN mine s ON s.event_id = d.event_id AND s.replay_id IS NULL
      WHERE q.organization_id = $1
        AND q.endpoint_id = $2
        AND d.replay_id IS NOT NULL
