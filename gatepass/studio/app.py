@@ -23,7 +23,7 @@ from gatepass.studio.organization import access, audit_log, home, member_keys, r
 from gatepass.studio.organization import settings as settings_page
 from gatepass.studio.services.studio import Studio
 from gatepass.studio.services.templates import ROOT
-from gatepass.studio.tickets import cards, erasure, imports, tickets
+from gatepass.studio.tickets import cards, erasure, holders, imports, tickets
 from gatepass.studio.web.auth import RedirectRequired
 from gatepass.studio.webhooks import deliveries, endpoints, playground, replays, secrets
 
@@ -50,6 +50,7 @@ SECTIONS: Final[tuple[APIRouter, ...]] = (
     imports.router,
     tickets.router,
     cards.router,
+    holders.router,
     keys.router,
     rotation.router,
     request_log.router,

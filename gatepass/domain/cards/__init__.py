@@ -25,7 +25,7 @@ from gatepass.domain.cards.holders import (
     normalize_email,
 )
 from gatepass.domain.cards.issuance import NewCard, erase_holder, issue, issue_all
-from gatepass.domain.cards.people import PersonCard, cards_of_people, list_current, take_turns
+from gatepass.domain.cards.people import PersonCard, cards_of_people, list_current, make_current, take_turns
 from gatepass.domain.cards.registration import ChangedMeanwhile, correct_holder, register, require_version
 from gatepass.domain.cards.search import (
     HeldCard,
@@ -106,6 +106,7 @@ __all__ = [
     "issue",
     "issue_all",
     "list_current",
+    "make_current",
     "newest",
     "normalize_email",
     "normalize_number",

@@ -67,6 +67,17 @@ async def list_current(tx: Tx, organization_id: UUID, cards: Mapping[str, UUID])
     await list_addresses(tx, organization_id, {card_id: email for email, card_id in cards.items()}, companions=False)
 
 
+async def make_current(tx: Tx, organization_id: UUID, email: str, card_id: UUID) -> None:
+    """Make this the current card of the address, whatever it was before."""
+    await unlist(tx, organization_id, card_id)
+    await list_current(tx, organization_id, {email: card_id})
+
+
+async def unlist(tx: Tx, organization_id: UUID, card_id: UUID) -> None:
+    """Forget the address of this card."""
+    await tx.run(UNLIST, organization_id, card_id)
+
+
 async def list_addresses(tx: Tx, organization_id: UUID, emails: Mapping[UUID, str], *, companions: bool) -> None:
     """Store the addresses of these cards, each of which has a holder."""
     await tx.run(LIST, organization_id, list(emails), list(emails.values()), companions)
@@ -115,4 +126,10 @@ LIST: Final = """
     INSERT INTO holder_email (organization_id, card_id, email, current, companion)
     SELECT $1, u.card_id, u.email, NOT $4, $4
       FROM unnest($2::uuid[], $3::text[]) u (card_id, email)
+"""
+
+UNLIST: Final = """
+    DELETE FROM holder_email
+     WHERE organization_id = $1
+       AND card_id = $2
 """

@@ -22,7 +22,7 @@ from gatepass.domain.cards.card import (
 from gatepass.domain.cards.holders import HolderDetails
 from gatepass.domain.cards.issuance import ERASE, TOUCH, NewCard, issue_all
 from gatepass.domain.cards.messages import CardChange
-from gatepass.domain.cards.people import PersonCard, cards_of_people, list_current, take_turns
+from gatepass.domain.cards.people import PersonCard, cards_of_people, list_current, make_current, take_turns, unlist
 from gatepass.domain.cards.search import HeldCard, find
 
 
@@ -124,13 +124,13 @@ async def _readdress(tx: Tx, organization_id: UUID, card: HeldCard, address: str
     was = HolderDetails(email=card.email).address
     if address == was:
         return
-    await tx.run(UNLIST, organization_id, card.id)
     if address is None:
+        await unlist(tx, organization_id, card.id)
         return
     person = (await cards_of_people(tx, organization_id, [address])).get(address)
     if person is not None and person.card_id != card.id and person.status is not CardStatus.REVOKED:
         raise HolderHasCard(param="holder", card_id=str(person.card_id))
-    await list_current(tx, organization_id, {address: card.id})
+    await make_current(tx, organization_id, address, card.id)
 
 
 KNOWN: Final = """
@@ -158,10 +158,4 @@ HOLD: Final = """
     VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (organization_id, card_id)
     DO UPDATE SET name = excluded.name, email = excluded.email, locale = excluded.locale
-"""
-
-UNLIST: Final = """
-    DELETE FROM holder_email
-     WHERE organization_id = $1
-       AND card_id = $2
 """

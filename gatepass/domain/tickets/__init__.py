@@ -14,6 +14,7 @@ from gatepass.domain.tickets.listing import (
     list_tickets,
     of_card,
 )
+from gatepass.domain.tickets.merging import MERGED, MERGES, merge
 from gatepass.domain.tickets.replacement import REPLACED, REPLACES, replace
 from gatepass.domain.tickets.request import TicketRequest
 from gatepass.domain.tickets.situation import KnownTicket
@@ -30,6 +31,8 @@ from gatepass.domain.tickets.transfer import transfer
 
 __all__ = [
     "ACTIVATED",
+    "MERGED",
+    "MERGES",
     "REPLACED",
     "REPLACES",
     "AlreadyActivated",
@@ -60,6 +63,7 @@ __all__ = [
     "issue_all",
     "list_tickets",
     "load",
+    "merge",
     "of_card",
     "replace",
     "transfer",

@@ -10,6 +10,7 @@ from gatepass.domain import audit_log, cards, webhooks
 from gatepass.domain.cards import Card, CardStatus, NewCard
 from gatepass.domain.cards.messages import replaced
 from gatepass.domain.tickets.messages import transferred
+from gatepass.domain.webhooks import Message
 
 REPLACED: Final = "replaced"
 REPLACES: Final = "replaces"
@@ -31,21 +32,35 @@ async def replace(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: 
     new = Card(made.id, numbers[made.id], CardStatus.ACTIVE, at)
     await tx.run(MOVE_HOLDER, organization_id, card_id, new.id)
     await tx.run(MOVE_EXTERNAL_ID, organization_id, card_id, new.id)
-    moved = await tx.rows(MOVE_TICKETS, organization_id, card_id, new.id, at)
-    for row in moved:
-        await audit_log.record(
-            tx, organization_id, "ticket", row["id"], "moved to another card", by=by, at=at,
-            was=old.number, becomes=new.number, reason=reason,
-        )  # fmt: skip
+    was, becomes = (card_id, old.number), (new.id, new.number)
+    told = await move_tickets(tx, organization_id, was, becomes, by=by, at=at, reason=reason)
     await audit_log.record(
         tx, organization_id, "card", card_id, REPLACED, by=by, at=at, becomes=new.number, reason=reason
     )
     await audit_log.record(tx, organization_id, "card", new.id, REPLACES, by=by, at=at, was=old.number, reason=reason)
-    was, becomes = (card_id, old.number), (new.id, new.number)
-    told = [transferred(row["id"], row["event_id"], was, becomes, at=at) for row in moved]
     told.append(replaced(was, becomes, external_id, at=at, reason=reason))
     await webhooks.emit(tx, organization_id, told, at=at)
     return new
+
+
+async def move_tickets(
+    tx: Tx,
+    organization_id: UUID,
+    old: tuple[UUID, str],
+    new: tuple[UUID, str],
+    *,
+    by: str,
+    at: datetime,
+    reason: str,
+) -> list[Message]:
+    """Move the unused tickets of one card, given by id and number, to another; what is to be told of it."""
+    moved = await tx.rows(MOVE_TICKETS, organization_id, old[0], new[0], at)
+    for row in moved:
+        await audit_log.record(
+            tx, organization_id, "ticket", row["id"], "moved to another card", by=by, at=at,
+            was=old[1], becomes=new[1], reason=reason,
+        )  # fmt: skip
+    return [transferred(row["id"], row["event_id"], old, new, at=at) for row in moved]
 
 
 # The holder's address goes with it.

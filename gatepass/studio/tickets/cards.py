@@ -132,6 +132,7 @@ async def _show(
         of_tickets={ticket.id: ticket for ticket in held},
         older="?" + urlencode({"before": place_text(Place(last.at, last.id))}) if last else None,
         is_first=place is None, form=form, act=act, REPLACED=tickets.REPLACED, REPLACES=tickets.REPLACES,
+        MERGED=tickets.MERGED, MERGES=tickets.MERGES,
     )  # fmt: skip
 
 

@@ -2,4 +2,4 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.domain.model.machine", "tests.domain.model.model")
+pytest.register_assert_rewrite("tests.domain.model.machine", "tests.domain.model.moves", "tests.domain.model.model")

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from gatepass.api.responses import VERDICT_STATUSES
-from gatepass.base.errors import NotAllowedFromHere, Refusal
+from gatepass.base.errors import InvalidRequest, NotAllowedFromHere, Refusal
 from gatepass.domain import cards, sandbox, tickets
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.events import EventStatus
@@ -48,9 +48,9 @@ class ModelTicket:
 
     def state(self) -> list[Any]:
         if self.activated is None:
-            return [None, None, None, None, self.cancelled]
+            return [str(self.card_id), None, None, None, None, self.cancelled]
         at, request_id, gate, scanner_id = self.activated
-        return [int(at.timestamp()), str(request_id), gate, scanner_id, self.cancelled]
+        return [str(self.card_id), int(at.timestamp()), str(request_id), gate, scanner_id, self.cancelled]
 
 
 @dataclass
@@ -174,15 +174,59 @@ class Model:
         return None
 
     def may_issue(self, event_id: UUID, category_id: UUID, card_id: UUID) -> type[Refusal] | None:
+        category = self.categories[category_id]
+        sold_out = tickets.SoldOut if category.sold == category.total else None
+        return self._may_hold(event_id, card_id) or sold_out
+
+    def _may_hold(self, event_id: UUID, card_id: UUID) -> type[Refusal] | None:
+        """Whether the card may get a ticket for the event."""
         if self.events[event_id].status not in (EventStatus.DRAFT, EventStatus.PUBLISHED):
             return NotAllowedFromHere
         if self.cards[card_id] is not CardStatus.ACTIVE:
             return cards.CardSuspended if self.cards[card_id] is CardStatus.SUSPENDED else cards.CardRevoked
-        in_use = [one for one in self.tickets.values() if not one.cancelled]
-        if any((one.event_id, one.card_id) == (event_id, card_id) for one in in_use):
-            return tickets.CardHasTicket
-        category = self.categories[category_id]
-        return tickets.SoldOut if category.sold == category.total else None
+        return tickets.CardHasTicket if event_id in self._events_of(card_id) else None
+
+    def _events_of(self, card_id: UUID, *, unused: bool = False) -> set[UUID]:
+        """The events for which the card has a ticket that is not cancelled."""
+        held = [one for one in self.tickets.values() if one.card_id == card_id and not one.cancelled]
+        return {one.event_id for one in held if one.activated is None or not unused}
+
+    def transfer(self, ticket_id: UUID, card_id: UUID) -> type[Refusal] | None:
+        ticket = self.tickets[ticket_id]
+        if ticket.cancelled:
+            return tickets.TicketCancelled
+        if ticket.activated is not None:
+            return tickets.AlreadyActivated
+        refused = self._may_hold(ticket.event_id, card_id)
+        if refused is None:
+            ticket.card_id = card_id
+        return refused
+
+    def replace(self, card_id: UUID, new_id: UUID | None) -> type[Refusal] | None:
+        """The new card has an id unless PostgreSQL refused to make one."""
+        if self.cards[card_id] is CardStatus.REVOKED:
+            return NotAllowedFromHere
+        assert new_id is not None
+        self.cards[new_id] = CardStatus.ACTIVE
+        self._move_all(card_id, new_id)
+        return None
+
+    def merge(self, duplicate_id: UUID, kept_id: UUID) -> type[Refusal] | None:
+        if duplicate_id == kept_id or self.cards[kept_id] is not CardStatus.ACTIVE:
+            return InvalidRequest
+        if self.cards[duplicate_id] is CardStatus.REVOKED:
+            return NotAllowedFromHere
+        if self._events_of(duplicate_id, unused=True) & self._events_of(kept_id):
+            return InvalidRequest
+        self._move_all(duplicate_id, kept_id)
+        return None
+
+    def _move_all(self, old_id: UUID, new_id: UUID) -> None:
+        """Revoke a card, and move its unused tickets to another one."""
+        self.cards[old_id] = CardStatus.REVOKED
+        for ticket in self.tickets.values():
+            if ticket.card_id == old_id and ticket.activated is None and not ticket.cancelled:
+                ticket.card_id = new_id
 
     def cancel(self, ticket_id: UUID) -> type[Refusal] | None:
         ticket = self.tickets[ticket_id]
@@ -266,7 +310,7 @@ STATE: Final = """
         'sold', (SELECT coalesce(json_object_agg(id, quantity_sold), '{}')
                    FROM ticket_category WHERE organization_id = $1),
         'tickets', (SELECT coalesce(json_object_agg(id, json_build_array(
-                                extract(epoch FROM activated_at)::bigint, activated_by, activated_gate,
+                                card_id, extract(epoch FROM activated_at)::bigint, activated_by, activated_gate,
                                 activated_scanner_id, cancelled_at IS NOT NULL)), '{}')
                       FROM ticket WHERE organization_id = $1),
         'scans', (SELECT coalesce(json_object_agg(verdict, n), '{}')

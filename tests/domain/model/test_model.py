@@ -1,6 +1,6 @@
 """Tickets against a model: cards, events, tickets, idempotency keys and time.
 
-`model.py` is the model, `machine.py` makes up histories and compares, `mutants.py` has faults that it must find.
+`model.py` is the model, `machine.py` and `moves.py` make up histories and compare, `mutants.py` has faults to be found.
 """
 
 from collections.abc import Generator
@@ -16,7 +16,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from gatepass.base.database import Database
 from gatepass.migrations import runner
 from gatepass.migrations.sql import statements
-from tests.domain.model.machine import TicketMachine
+from tests.domain.model.moves import MovingMachine
 from tests.domain.model.mutants import MUTANTS, mutated
 from tests.domain.model.world import World
 from tests.postgres import Cluster
@@ -24,7 +24,7 @@ from tests.size import sized
 
 
 @contextmanager
-def machine(url: str) -> Generator[type[TicketMachine]]:
+def machine(url: str) -> Generator[type[MovingMachine]]:
     """The machine on this database. It has an event loop of its own, because Hypothesis calls it outside of any."""
     loop = uvloop.new_event_loop()
 
@@ -33,7 +33,7 @@ def machine(url: str) -> Generator[type[TicketMachine]]:
 
     world = World(loop, loop.run_until_complete(connect()))
     try:
-        yield type("TicketMachine", (TicketMachine,), {"world": world})
+        yield type("MovingMachine", (MovingMachine,), {"world": world})
     finally:
         world.run(world.db.close())
         loop.close()

@@ -5,7 +5,7 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
 from gatepass.domain import cards, imports, tickets
-from gatepass.domain.cards import CardStatus, HolderDetails
+from gatepass.domain.cards import CardStatus, HolderDetails, NewCard
 from gatepass.domain.imports import ImportState
 from gatepass.domain.tickets import TicketRequest
 from tests import factory
@@ -15,6 +15,7 @@ CARD = "POST /studio/{mode}/cards/{card_id}"
 TICKET = "POST /studio/{mode}/tickets/{ticket_id}"
 IMPORTS = "/studio/{mode}/events/{event_id}/imports"
 WHY = {"reason": XSS}
+MERGED_INTO = cards.format_number("SVC", 4_711)
 
 
 async def ids(tenant: factory.Tenant) -> dict[str, str]:
@@ -25,6 +26,7 @@ async def ids(tenant: factory.Tenant) -> dict[str, str]:
         )
         made = await tickets.issue(tx, tenant.id, request, by=XSS, at=factory.now())
         await tx.run(USE, tenant.id, made.ticket_id, XSS)
+        await cards.issue_all(tx, tenant.id, [NewCard(number=MERGED_INTO)], by=factory.BY, at=factory.now())
         suspended = await cards.issue(tx, tenant.id, by=factory.BY, at=factory.now(), holder_name=XSS)
         await cards.change_status(
             tx, tenant.id, suspended.id, CardStatus.SUSPENDED, by=factory.BY, at=factory.now(), reason=XSS
@@ -74,6 +76,8 @@ FORMS = {
     f"{CARD}/print": {"days": "30"},
     "POST /studio/{mode}/cards/{suspended_id}/resume": WHY,
     f"{CARD}/replace": WHY,
+    f"{CARD}/holder": {"name": XSS, "email": "y@example.org"},
+    f"{CARD}/merge": WHY | {"number": MERGED_INTO},
     f"{TICKET}/cancel": WHY,
     f"{TICKET}/undo": WHY,
     f"POST {IMPORTS}": {"pasted": "name\nAnn"},

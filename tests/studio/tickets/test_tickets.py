@@ -117,6 +117,34 @@ async def test_a_replaced_card_and_its_successor_link_to_each_other(user: Browse
     assert "replaced by" in " ".join(old.split())
 
 
+async def test_a_holder_is_corrected(user: BrowserSession) -> None:
+    made, other = await handed(user, "Ane", "ane@example.org"), await handed(user, "Bob", "bob@example.org")
+    place = f"cards/{made.card_id}"
+    version = (await user.see(f"{place}/holder")).partition('name="version" value="')[2].partition('"')[0]
+    assert "not an e-mail address" in (await user.send(f"{place}/holder", status=422, name="Ann", email="ann")).text
+    assert "Write a name" in (await user.send(f"{place}/holder", status=422, name=" ")).text
+    await user.send(f"{place}/holder", name="Ann", email="ann@example.org", version=version)
+    page = await user.see(place)
+    assert "ann@example.org" in page
+    assert "holder corrected" in page
+    late = await user.send(f"{place}/holder", status=412, name="Anne", version=version)
+    assert "Somebody else changed this" in late.text
+    taken = await user.send(f"{place}/holder", status=422, name="Ann", email="BOB@example.org")
+    assert f"cards/{made.card_id}/merge?into={other.card_id}" in taken.text
+
+
+async def test_two_cards_of_one_person_are_merged(user: BrowserSession) -> None:
+    kept, made = await user.tenant.card(with_ticket=False), await handed(user, "Ann", "ann@example.org")
+    place = f"cards/{made.card_id}/merge"
+    assert "no card with this number" in (await user.send(place, status=422, number="77", reason="twice")).text
+    assert "This is needed" in (await user.send(place, status=422, number=kept.number)).text
+    page = await user.follow(await user.send(place, number=kept.number.lower(), reason="twice"))
+    assert f"has the tickets of {made.card_number}" in page
+    assert "took over the tickets of" in " ".join(page.split())
+    assert "merged into" in " ".join((await user.see(f"cards/{made.card_id}")).split())
+    await user.send(place, number=kept.number, reason="again", status=409)
+
+
 async def test_a_ticket_is_cancelled_and_an_activation_undone_with_a_reason(user: BrowserSession) -> None:
     made = await handed(user)
     async with user.tenant.db.transaction() as tx:

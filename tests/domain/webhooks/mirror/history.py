@@ -151,6 +151,11 @@ class History(Picks):
             new = await tickets.replace(tx, self.tenant.id, card_id, reason=self.pick(REASONS), **self.by())
         self.cards.append((new.id, new.number))
 
+    async def merge_cards(self) -> None:
+        duplicate, kept = self.pick(self.cards)[0], self.pick(self.cards)[0]
+        async with self.tenant.db.transaction() as tx:
+            await tickets.merge(tx, self.tenant.id, duplicate, kept, reason=self.pick(REASONS), **self.by())
+
     # Tickets
 
     async def issue_ticket(self) -> None:
@@ -228,6 +233,7 @@ TRIED: Final[dict[Callable[[History], Awaitable[None]], int]] = {
     History.erase_holder: 3,
     History.change_card: 12,
     History.replace_card: 4,
+    History.merge_cards: 1,
     History.issue_ticket: 20,
     History.issue_batch: 6,
     History.cancel_ticket: 6,

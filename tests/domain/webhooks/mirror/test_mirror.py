@@ -95,7 +95,7 @@ async def followed(db: Database, count: int) -> tuple[Subscriber, History]:
 
 
 async def test_the_mirror_is_the_database(own: Database) -> None:
-    one, history = await followed(own, 500)
+    one, history = await followed(own, 600)
     assert {change.__name__ for change in TRIED} == set(history.done), "every change was made"
     told = {message["type"]: message for message in one.messages}
     assert set(told) == SUBSCRIBABLE - {MessageType.SCAN_DENIED}, "every type was sent"
