@@ -1,4 +1,4 @@
-"""One event: its page, and publishing, cancelling and ending it."""
+"""One event: its page, and publishing, deleting, cancelling and ending it."""
 
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -81,6 +81,14 @@ async def publish(draft_id: UUID, context: Writer) -> Response:
     async with context.transaction() as tx:
         await events.publish(tx, context.organization_id, draft_id, by=context.by, at=context.at)
     return context.go(f"events/{draft_id}", "The event is published. Gates can scan for it from now on.")
+
+
+@router.post("/{draft_id}/delete")
+async def delete(draft_id: UUID, context: Writer) -> Response:
+    live_only(context, draft_id)
+    async with context.transaction() as tx:
+        draft = await events.delete(tx, context.organization_id, draft_id, by=context.by, at=context.at)
+    return context.go("events", f"The draft of {draft.title} is deleted.")
 
 
 # ---- cancelling and ending -------------------------------------------------------------------------------------

@@ -42,6 +42,17 @@ async def test_from_a_draft_to_a_published_event(user: BrowserSession) -> None:
     assert {one.actor for one in noted} == {f"person {user.person.id}"}
 
 
+async def test_a_draft_that_nobody_saw_can_be_deleted(user: BrowserSession) -> None:
+    event_id = id_in((await user.send("events/new", **NIGHT)).headers["location"])
+    assert "Delete" in await user.see(f"events/{event_id}")
+    page = await user.follow(await user.send(f"events/{event_id}/delete"))
+    assert f"The draft of {NIGHT['title']} is deleted." in page
+    await user.send(f"events/{event_id}/delete", status=404)
+    published = f"events/{user.tenant.event_id}"
+    assert "/delete" not in await user.see(published)
+    await user.send(f"{published}/delete", status=409)
+
+
 async def test_cancelling_says_what_it_means_and_needs_a_reason(user: BrowserSession) -> None:
     tenant = user.tenant
     await tenant.endpoint("https://example.com/1", MessageType.EVENT_CANCELLED, MessageType.TICKET_CANCELLED)

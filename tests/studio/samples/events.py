@@ -48,6 +48,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /studio/{mode}/events/{event_id}/categories/{offer_id}/remove": {},
     "POST /studio/{mode}/events/{event_id}/duplicate": {"title": XSS, "every": "1", "unit": "weeks"},
     "POST /studio/{mode}/events/{draft_id}/publish": {},
+    "POST /studio/{mode}/events/{draft_id}/delete": {},
     "POST /studio/{mode}/events/{event_id}/cancel": {"reason": XSS},
     "POST /studio/{mode}/events/{event_id}/end": {},
 }
