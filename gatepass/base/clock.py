@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from gatepass.base.errors import ChangedMeanwhile
 
@@ -18,6 +19,11 @@ def system_clock() -> datetime:
 def rfc3339(moment: datetime) -> str:
     """The moment in UTC with a `Z`, microseconds only where there are any."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def with_offset(moment: datetime, zone: str) -> str:
+    """The moment as clocks show it there, with the offset from UTC: for people, and still for programs."""
+    return moment.astimezone(ZoneInfo(zone)).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def version_of(updated_at: datetime) -> str:

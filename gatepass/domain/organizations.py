@@ -25,14 +25,15 @@ class Organization:
     id: UUID
     name: str
     card_prefix: str
+    time_zone: str
 
 
 async def create(
-    tx: Tx, name: str, *, at: datetime, card_prefix: str = CARD_PREFIX, demo: bool = False
+    tx: Tx, name: str, *, at: datetime, card_prefix: str = CARD_PREFIX, time_zone: str = "UTC", demo: bool = False
 ) -> Organization:
     """Create an organization, as an operator does."""
-    organization = Organization(new_id(), name, card_prefix)
-    await tx.run(CREATE, organization.id, name, card_prefix, demo, at)
+    organization = Organization(new_id(), name, card_prefix, time_zone)
+    await tx.run(CREATE, organization.id, name, card_prefix, demo, at, time_zone)
     return organization
 
 
@@ -68,19 +69,28 @@ async def choose_card_prefix(tx: Tx, organization_id: UUID, prefix: str, *, by: 
         )
 
 
+async def choose_time_zone(tx: Tx, organization_id: UUID, zone: str, *, by: str, at: datetime) -> None:
+    """The studio shows times in this zone, an IANA name; those of an event in the event's own."""
+    was = await tx.value(LOCK_ZONE, organization_id)
+    if was != zone and await tx.run(CHOOSE_ZONE, organization_id, zone):
+        await audit_log.record(
+            tx, organization_id, SUBJECT, organization_id, "time zone chosen", by=by, at=at, was=was, becomes=zone
+        )
+
+
 CREATE: Final = """
-    INSERT INTO organization (id, name, card_prefix, demo, created_at)
-    VALUES ($1, $2, $3, $4, $5)
+    INSERT INTO organization (id, name, card_prefix, demo, created_at, time_zone)
+    VALUES ($1, $2, $3, $4, $5, $6)
 """
 
 FIND: Final = """
-    SELECT id, name, card_prefix
+    SELECT id, name, card_prefix, time_zone
       FROM organization
      WHERE id = $1
 """
 
 NAMED: Final = """
-    SELECT id, name, card_prefix
+    SELECT id, name, card_prefix, time_zone
       FROM organization
      WHERE name = $1
         OR id::text = lower($1)
@@ -105,5 +115,13 @@ LOCK_PREFIX: Final = "SELECT card_prefix FROM organization WHERE id = $1 FOR NO 
 CHOOSE_PREFIX: Final = """
     UPDATE organization
        SET card_prefix = $2
+     WHERE id = $1
+"""
+
+LOCK_ZONE: Final = "SELECT time_zone FROM organization WHERE id = $1 FOR NO KEY UPDATE"
+
+CHOOSE_ZONE: Final = """
+    UPDATE organization
+       SET time_zone = $2
      WHERE id = $1
 """

@@ -22,6 +22,7 @@ from gatepass.cli.operator import BY, PAGE, checked_reason, day, log_events, stu
 from gatepass.cli.output import print_whole
 from gatepass.cli.settings import read_operator_settings, read_operator_settings_with_vault
 from gatepass.domain import cards, organizations
+from gatepass.domain.events import time_zones
 from gatepass.domain.lifecycle import export as organization_export
 from gatepass.domain.lifecycle import suspension
 from gatepass.domain.lifecycle.listing import FIRST, ListedOrganization, page_of_organizations
@@ -45,18 +46,24 @@ def organizations_of_this_cell() -> None:
 def create(
     name: Annotated[str, typer.Argument(help="What the organization is called.")],
     owner: Annotated[str, typer.Option("--owner", metavar="EMAIL", help="Who owns it; the link is for them.")],
+    time_zone: Annotated[
+        str, typer.Option("--time-zone", metavar="CITY", help="Its time zone: Brussels, or Europe/Brussels.")
+    ] = "UTC",
 ) -> None:
     """Make an organization, and print the link by which its owner signs up. It works once, for seven days."""
     stripped = name.strip()
     if not 1 <= len(stripped) <= LONGEST_NAME or not stripped.isprintable():
         raise CommandError(f"A name has 1 to {LONGEST_NAME} characters.", code=WRONG_USAGE)
-    print(asyncio.run(_create(read_operator_settings_with_vault(), stripped, owner.strip())))
+    zone = time_zones.found_zone(time_zone.strip())
+    if zone is None:
+        raise CommandError(f"{time_zone}: {time_zones.UNKNOWN}", code=WRONG_USAGE)
+    print(asyncio.run(_create(read_operator_settings_with_vault(), stripped, owner.strip(), zone)))
 
 
-async def _create(settings: Settings, name: str, owner: str) -> str:
+async def _create(settings: Settings, name: str, owner: str, zone: str) -> str:
     at = system_clock()
     async with database.database(settings) as db, db.transaction() as tx:
-        made = await organizations.create(tx, name, at=at)
+        made = await organizations.create(tx, name, at=at, time_zone=zone)
         await cards.rotate(tx, made.id, settings.vault(), by=BY, at=at)
         try:
             invited = await invitations.invite(

@@ -79,7 +79,7 @@ class DemoOrganization:
 
 async def create(tx: Tx, settings: Settings, name: str) -> DemoOrganization:
     at, vault = system_clock(), settings.vault()
-    organization = await organizations.create(tx, name, at=at, demo=True)
+    organization = await organizations.create(tx, name, at=at, time_zone="Europe/Brussels", demo=True)
     await cards.rotate(tx, organization.id, vault, by=BY, at=at)
     return DemoOrganization(organization, await cards.signer(tx, organization.id, vault), settings.cell, at)
 

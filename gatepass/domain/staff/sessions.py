@@ -44,6 +44,7 @@ class Session:
     name: str
     organization_id: UUID | None
     organization_name: str | None
+    time_zone: str
     role: str | None
     seen_at: datetime
     confirmed_at: datetime | None
@@ -165,8 +166,9 @@ BEGIN: Final = """
 # Both statements are joined of these constants, never of values.
 OPEN_SESSION: Final = """
     -- every organization: the session determines which one
-    SELECT s.id, s.person_id, p.email, p.name, m.organization_id, o.name AS organization_name, m.role, s.seen_at,
-           s.confirmed_at, s.second_factor, coalesce(o.requires_second_factor, false) AS requires_second_factor,
+    SELECT s.id, s.person_id, p.email, p.name, m.organization_id, o.name AS organization_name,
+           coalesce(o.time_zone, 'UTC') AS time_zone, m.role, s.seen_at, s.confirmed_at, s.second_factor,
+           coalesce(o.requires_second_factor, false) AS requires_second_factor,
            o.studio_networks,
            (SELECT count(*) FROM notice n WHERE n.person_id = s.person_id AND n.seen_at IS NULL) AS unseen_notices,
            o.suspended_at, o.suspended_reason, o.erase_at

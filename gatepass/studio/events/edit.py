@@ -38,11 +38,13 @@ UNITS: Final = {"days": 1, "weeks": 7}
 
 @router.get("/new")
 async def new(context: Writer) -> Response:
-    """An empty form: an evening in 30 days, in UTC. The browser puts in its own time zone (static/events.js)."""
+    """An empty form: an evening in 30 days. Instead of UTC the browser puts in its own time zone (static/events.js)."""
     if context.mode is Mode.SANDBOX:
         return context.go("events", "The sandbox has one event of its own. Switch to live to make yours.")
     day = (context.at + timedelta(days=30)).date().isoformat()
-    form = Form.of(time_zone="UTC", starts_date=day, starts_time="20:00", ends_date=day, ends_time="23:00", country="")
+    form = Form.of(
+        time_zone=context.zone, starts_date=day, starts_time="20:00", ends_date=day, ends_time="23:00", country=""
+    )
     return _details_page(context, form, None)
 
 

@@ -46,11 +46,13 @@ async def stream(
 
 
 async def _page(template: str, event_id: UUID, context: Context, view: View) -> Response:
-    await event_of_page(context, event_id)
+    zone = (await event_of_page(context, event_id)).event.time_zone
     event_ref = _event_ref(context, event_id)
     shown = context.studio.live_hub.view(event_ref)
     await shown.watcher.look(if_older_than=OLD_ENOUGH)
-    return show(context, template, pieces=shown.pieces(view), figures=shown.watcher.figures, event_id=event_id)
+    return show(
+        context, template, pieces=shown.pieces(view), figures=shown.watcher.figures, event_id=event_id, zone=zone
+    )
 
 
 def _event_ref(context: Context, event_id: UUID) -> EventRef:

@@ -1,6 +1,6 @@
 """Shared by the pages of an event: times in the venue's time zone, prices, states and their colours."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -15,6 +15,7 @@ from gatepass.domain.events import (
 )
 from gatepass.domain.events.countries import countries
 from gatepass.domain.events.money import written
+from gatepass.studio.services.templates import time_element
 from gatepass.studio.web.context import Context
 
 TONES: Final = {
@@ -31,14 +32,15 @@ FINDINGS: Final = {
 
 
 def show(context: Context, template: str, *, status: int = 200, **facts: Any) -> Response:
-    return context.page(template, status=status, **SHOWN, **facts)
+    """A page about an event shows all times in the event's zone."""
+    event = facts.get("event") or (facts["listing"].event if "listing" in facts else None)
+    zone = event.time_zone if event is not None else context.zone
+    return context.page(template, status=status, **SHOWN, **({"zone": zone} | facts))
 
 
 def local(at: datetime, zone: str) -> Markup:
     """The venue's local time: `Sat 14 Nov 2026, 19:30`."""
-    exact = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    words = at.astimezone(time_zones.zone(zone)).strftime("%a %-d %b %Y, %H:%M")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, exact, words)
+    return time_element(at, at.astimezone(time_zones.zone(zone)).strftime("%a %-d %b %Y, %H:%M"))
 
 
 def clock(at: datetime, zone: str) -> str:

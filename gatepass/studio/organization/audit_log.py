@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from gatepass.base.clock import rfc3339
+from gatepass.base.clock import with_offset
 from gatepass.base.paging import Place
 from gatepass.domain import audit_log, keys
 from gatepass.domain.actors import Actor, find_actors
@@ -92,14 +92,14 @@ async def _batches(context: Context, wanted: AuditFilter) -> AsyncGenerator[list
         async with context.db.autocommit() as tx:
             found, place = await audit_log.entries_of(tx, context.organization_id, wanted, after=place, limit=BATCH)
             actors = await find_actors(tx, context.organization_id, [entry.actor for entry in found])
-        yield [_cells(entry, actors[entry.actor].name) for entry in found]
+        yield [_cells(entry, actors[entry.actor].name, context.zone) for entry in found]
         if place is None:
             return
 
 
-def _cells(entry: AuditEntry, name: str) -> list[str | None]:
+def _cells(entry: AuditEntry, name: str, zone: str) -> list[str | None]:
     return [
-        rfc3339(entry.at),
+        with_offset(entry.at, zone),
         entry.actor,
         name,
         entry.subject,

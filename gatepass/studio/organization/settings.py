@@ -1,4 +1,4 @@
-"""Settings of the organization: name, card prefix, signing keys, retention."""
+"""Settings of the organization: name, time zone, card prefix, signing keys, retention."""
 
 from base64 import urlsafe_b64encode
 from typing import Annotated, Any, Final
@@ -11,7 +11,9 @@ from starlette.responses import Response
 from gatepass.base.database import Tx
 from gatepass.domain import cards, maintenance, organizations
 from gatepass.domain.cards import SigningKeyShown
+from gatepass.domain.events import time_zones
 from gatepass.domain.keys import RATES
+from gatepass.domain.organizations import Organization
 from gatepass.domain.staff import Permission
 from gatepass.studio.web.auth import PageNotFound, may
 from gatepass.studio.web.context import UNPROCESSABLE, Context
@@ -41,8 +43,16 @@ def _prefix(text: str) -> str:
     return text.upper()
 
 
+def _zone(text: str) -> str:
+    found = time_zones.found_zone(text)
+    if found is None:
+        raise ValueError(time_zones.UNKNOWN)
+    return found
+
+
 class OrganizationForm(BaseModel):
     name: Line
+    time_zone: Annotated[Line, AfterValidator(_zone)]
     card_prefix: Annotated[Line, AfterValidator(_prefix)]
 
 
@@ -59,6 +69,9 @@ async def change_organization(context: Writer) -> Response:
         return await _page(context, form)
     async with context.transaction() as tx:
         await organizations.rename(tx, context.organization_id, wanted.name, by=context.by, at=context.at)
+        await organizations.choose_time_zone(
+            tx, context.organization_id, wanted.time_zone, by=context.by, at=context.at
+        )
         await organizations.choose_card_prefix(
             tx, context.organization_id, wanted.card_prefix, by=context.by, at=context.at
         )
@@ -105,9 +118,7 @@ async def _page(context: Context, form: Form | None = None) -> Response:
         retentions = await maintenance.retentions(tx)
     if organization is None:
         raise PageNotFound
-    form, status = (Form.of(name=organization.name, card_prefix=organization.card_prefix), 200) if form is None else (
-        form, UNPROCESSABLE
-    )  # fmt: skip
+    form, status = (_written_form(organization), 200) if form is None else (form, UNPROCESSABLE)
     facts: dict[str, Any] = {
         "organization": organization,
         "signing_keys": signing_keys,
@@ -116,8 +127,13 @@ async def _page(context: Context, form: Form | None = None) -> Response:
         "written": written,
         "kept": [(HISTORIES.get(one.name, one.name), one.keep.days) for one in retentions],
         "rates": RATES,
+        "time_zones": time_zones.offered_zones(),
     }
     return context.page("settings/settings.html", status=status, form=form, **facts)
+
+
+def _written_form(organization: Organization) -> Form:
+    return Form.of(name=organization.name, time_zone=organization.time_zone, card_prefix=organization.card_prefix)
 
 
 async def _question(context: Context, key_id: UUID, form: Form) -> Response:

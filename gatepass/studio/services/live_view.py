@@ -12,7 +12,7 @@ from gatepass.domain.keys import Mode
 from gatepass.domain.live import Minute
 from gatepass.domain.tickets.activation import REFUSALS
 from gatepass.studio.services.live_watcher import EventRef, Figures, LiveWatcher
-from gatepass.studio.services.templates import Templates
+from gatepass.studio.services.templates import Templates, wall_text
 
 MOST_CATEGORIES: Final = 24
 MOST_GATES: Final = 12
@@ -75,6 +75,7 @@ def facts(event_ref: EventRef, figures: Figures) -> dict[str, Any]:
         "event": figures.event,
         "sandbox": event_ref.mode is Mode.SANDBOX,
         "now": now,
+        "zone": figures.event.time_zone,
         "activated": tally.total_activated,
         "expected": tally.total_expected,
         "denied": sum(number for _, number in tally.denials()),
@@ -151,7 +152,11 @@ class LiveView:
         if figures is None:
             return _event("trouble", {}, self._id())
         changed = {name: text for name, text in pieces.items() if before.get(name) != text}
-        data = {"at": f"{figures.at:%H:%M:%S}", "settling": figures.settling, "pieces": changed}
+        data = {
+            "at": wall_text(figures.at, "%H:%M:%S", figures.event.time_zone),
+            "settling": figures.settling,
+            "pieces": changed,
+        }
         return _event("figures", data, self._id())
 
     def _id(self) -> str:

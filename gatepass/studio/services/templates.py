@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context as Facts
 from markupsafe import Markup
 
 HERE: Final = Path(__file__).parent.parent
@@ -28,7 +30,7 @@ class Templates:
         )
         self._templates.globals.update(static=static_url, icon=icon)
         filters: dict[str, Any] = self._templates.filters
-        filters.update(moment=moment, second=second, day=day, number=number, ago=ago, plural=plural)
+        filters.update(moment=moment, second=second, day=day, wall=wall, number=number, ago=ago, plural=plural)
 
     def render(self, template: str, facts: dict[str, Any]) -> str:
         return self._templates.get_template(template).render(facts)
@@ -48,18 +50,37 @@ def icon(name: str) -> Markup:
     return Markup(text.replace("<svg", '<svg aria-hidden="true"', 1))  # noqa: S704  our own file
 
 
-def moment(at: datetime | None, absent: str = "never") -> Markup | str:
-    """A `<time>` element: `14 Nov 2026, 18:30 UTC`."""
-    return absent if at is None else _time(at, at.astimezone(UTC).strftime("%-d %b %Y, %H:%M UTC"))
+@pass_context
+def moment(page: Facts, at: datetime | None, absent: str = "never", zone: str | None = None) -> Markup | str:
+    """A `<time>` element in the zone of the page: `14 Nov 2026, 19:30`. UTC is its tooltip."""
+    return absent if at is None else wall(page, at, "%-d %b %Y, %H:%M", zone)
 
 
-def second(at: datetime) -> Markup:
+@pass_context
+def second(page: Facts, at: datetime) -> Markup:
     """With seconds, for logs."""
-    return _time(at, at.astimezone(UTC).strftime("%-d %b %Y, %H:%M:%S UTC"))
+    return wall(page, at, "%-d %b %Y, %H:%M:%S")
 
 
-def day(at: datetime | None, absent: str = "never") -> Markup | str:
-    return absent if at is None else _time(at, at.astimezone(UTC).strftime("%-d %b %Y"))
+@pass_context
+def day(page: Facts, at: datetime | None, absent: str = "never") -> Markup | str:
+    return absent if at is None else time_element(at, at.astimezone(ZoneInfo(_zone(page))).strftime("%-d %b %Y"))
+
+
+@pass_context
+def wall(page: Facts, at: datetime, form: str, zone: str | None = None) -> Markup:
+    """What a clock on the wall shows, in the form of `strftime`."""
+    return time_element(at, wall_text(at, form, zone or _zone(page)))
+
+
+def wall_text(at: datetime, form: str, zone: str) -> str:
+    """UTC is named, since nobody expects it."""
+    return at.astimezone(ZoneInfo(zone)).strftime(form) + (" UTC" if zone == "UTC" else "")
+
+
+def _zone(page: Facts) -> str:
+    """Pages without a session have no zone of their own."""
+    return page.get("zone") or "UTC"
 
 
 def ago(at: datetime | None, now: datetime, absent: str = "never") -> Markup | str:
@@ -69,7 +90,7 @@ def ago(at: datetime | None, now: datetime, absent: str = "never") -> Markup | s
     seconds = (now - at).total_seconds()
     size, unit = _largest_unit(abs(seconds))
     words = "just now" if not size else f"{plural(size, unit)} ago" if seconds > 0 else f"in {plural(size, unit)}"
-    return _time(at, words)
+    return time_element(at, words)
 
 
 def _largest_unit(seconds: float) -> tuple[int, str]:
@@ -79,9 +100,10 @@ def _largest_unit(seconds: float) -> tuple[int, str]:
     return 0, "second"
 
 
-def _time(at: datetime, words: str) -> Markup:
-    exact = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, exact, words)
+def time_element(at: datetime, words: str) -> Markup:
+    there = at.astimezone(UTC)
+    exact, spoken = there.strftime("%Y-%m-%dT%H:%M:%SZ"), there.strftime("%-d %b %Y, %H:%M:%S UTC")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, spoken, words)
 
 
 def indented_json(text: str) -> str:

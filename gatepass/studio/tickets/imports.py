@@ -68,6 +68,7 @@ async def _list(context: Context, event_id: UUID, form: Form, *, before: str = "
     return context.page(
         "imports/list.html", status=status, event=event.event, jobs=found[:PAGE], form=form, older=older,
         is_first=not strict_uuid(before), takes_tickets=event.event.status in imports.TAKES_TICKETS,
+        zone=event.event.time_zone,
     )  # fmt: skip
 
 
@@ -91,7 +92,9 @@ async def show(event_id: UUID, import_id: UUID, context: Importer) -> Response:
     event = await live_event(context, event_id)
     async with context.db.autocommit() as tx:
         faulty = await imports.faulty_rows(tx, context.organization_id, import_id, limit=FAULTY_SHOWN)
-    return context.page("imports/show.html", job=job, event=event.event, faulty=faulty, form=Form.of())
+    return context.page(
+        "imports/show.html", job=job, event=event.event, faulty=faulty, form=Form.of(), zone=event.event.time_zone
+    )
 
 
 @router.get("/{import_id}/columns")
@@ -164,7 +167,15 @@ async def undo(event_id: UUID, done_id: UUID, context: ConfirmedImporter) -> Res
     wanted = form.read(Reason)
     if wanted is None:
         event = await live_event(context, event_id)
-        return context.page("imports/show.html", job=job, event=event.event, faulty=[], form=form, status=422)
+        return context.page(
+            "imports/show.html",
+            job=job,
+            event=event.event,
+            faulty=[],
+            form=form,
+            status=422,
+            zone=event.event.time_zone,
+        )
     if job.state not in (ImportState.UNDOING, ImportState.UNDONE):
         async with context.transaction() as tx:
             await imports.begin_undoing(

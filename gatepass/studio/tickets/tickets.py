@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from gatepass.base.clock import rfc3339
+from gatepass.base.clock import with_offset
 from gatepass.base.errors import Refusal
 from gatepass.base.ids import strict_uuid
 from gatepass.domain import sandbox, tickets
@@ -93,7 +93,7 @@ async def listing(event_id: UUID, context: Reader, category: str = "", state: st
         "tickets/list.html", event=event.event, categories=event.categories, tickets=page, filters=filters,
         states=list(TicketState), older="?" + urlencode({**filters, "before": place}) if place else None,
         newer="?" + urlencode(filters) if strict_uuid(before) else None,
-        takes_tickets=event.event.status in TAKES_TICKETS,
+        takes_tickets=event.event.status in TAKES_TICKETS, zone=event.event.time_zone,
     )  # fmt: skip
 
 
@@ -152,15 +152,15 @@ async def export(event_id: UUID, context: ConfirmedReader) -> Response:
             if not some:
                 return
             after = some[-1].id
-            yield [_cells(ticket, with_names=with_names) for ticket in some]
+            yield [_cells(ticket, event.event.time_zone, with_names=with_names) for ticket in some]
 
     await context.note_export("event", event_id, "tickets_with_holders" if with_names else "tickets")
     return csv_download(f"tickets-{event.event.title}", [*COLUMNS, *(OF_HOLDERS if with_names else ())], pages())
 
 
-def _cells(ticket: ListedTicket, *, with_names: bool) -> list[str]:
+def _cells(ticket: ListedTicket, zone: str, *, with_names: bool) -> list[str]:
     times = (ticket.issued_at, ticket.activated_at, ticket.cancelled_at)
-    issued, activated, cancelled = (rfc3339(at) if at else "" for at in times)
+    issued, activated, cancelled = (with_offset(at, zone) if at else "" for at in times)
     cells = [
         str(ticket.id),
         ticket.state,

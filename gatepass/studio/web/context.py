@@ -51,6 +51,11 @@ class Context:
     def by(self) -> str:
         return self.session.actor
 
+    @property
+    def zone(self) -> str:
+        """The time zone of a page that is not about one event."""
+        return self.session.time_zone
+
     def may(self, permission: Permission) -> bool:
         return permission in MAY[self.role]
 
@@ -110,6 +115,7 @@ class Context:
             "path": path,
             "flash": flash,
             "now": self.at,
+            "zone": self.zone,
             "public_url": self.studio.settings.public_url,
             "request_id": self.request.scope["gatepass.request_id"],
         }

@@ -82,15 +82,18 @@ class Form:
     def error(self, name: str) -> str | None:
         return self.errors.get(name)
 
-    def read(self, kind: type[M]) -> M | None:
-        """The form as this model. None if it is invalid; `errors` says why. Empty fields count as absent."""
+    def read(self, kind: type[M], *, zone: str = "UTC") -> M | None:
+        """The form as this model. None if it is invalid; `errors` says why. Empty fields count as absent.
+
+        Times without an offset are in `zone`.
+        """
         given: dict[str, Any] = {}
         for name, field in kind.model_fields.items():
             texts = [text for text in self._fields.get(name, ()) if text.strip()]
             if texts:
                 given[name] = texts if _takes_many(field.annotation) else texts[0]
         try:
-            return kind.model_validate(given)
+            return kind.model_validate(given, context={"zone": zone})
         except ValidationError as invalid:
             for error in invalid.errors():
                 name = str(error["loc"][0]) if error["loc"] else ""

@@ -6,8 +6,9 @@ The filters and the place where a page begins are in the URL, so that a list can
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ValidationInfo
 
 from gatepass.base.paging import Place, cursor_text, read_cursor_text
 from gatepass.studio.web.context import Context
@@ -45,15 +46,16 @@ def rest_of(context: Context, section: str, next: Place | None) -> dict[str, Any
     return {"first_url": first if begun else None, "next_url": onward}
 
 
-def _utc(text: object) -> object:
-    """A browser's date field sends no time zone; the label beside it says UTC."""
+def _moment(text: object, info: ValidationInfo) -> object:
+    """A browser's date field sends no time zone; the label beside it names the page's."""
     if not isinstance(text, str):
         return text
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError("This is not a date and time, such as 2026-11-14T18:30.") from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    zone = ZoneInfo((info.context or {}).get("zone", "UTC"))
+    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
 
 
 def _sane(moment: datetime) -> datetime:
@@ -62,11 +64,11 @@ def _sane(moment: datetime) -> datetime:
     return moment
 
 
-Moment = Annotated[datetime, BeforeValidator(_utc), AfterValidator(_sane)]
+Moment = Annotated[datetime, BeforeValidator(_moment), AfterValidator(_sane)]
 
 
 def filters_in(context: Context, kind: type[M]) -> tuple[Form, M | None]:
     """The filters in the URL: as a form, and as a model if they are valid."""
     query = context.request.query_params
     form = Form({name: query.getlist(name) for name in kind.model_fields})
-    return form, form.read(kind)
+    return form, form.read(kind, zone=context.zone)

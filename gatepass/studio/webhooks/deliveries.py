@@ -60,8 +60,8 @@ async def listing(
     wanted, kind, begin, end = (
         _one_of(DeliveryStatus, status),
         _one_of(MessageType, type),
-        time_in(since),
-        time_in(until),
+        time_in(since, context.zone),
+        time_in(until, context.zone),
     )
     async with context.db.autocommit() as tx:
         endpoint = await webhooks.find_endpoint(tx, context.organization_id, context.mode, endpoint_id)

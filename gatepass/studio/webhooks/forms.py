@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from gatepass.base.ids import strict_uuid
 from gatepass.domain.webhooks import WebhookNotFound
@@ -28,19 +29,19 @@ def query(**values: object) -> str:
     return f"?{urlencode(given)}" if given else ""
 
 
-def time_in(text: str) -> datetime | None:
-    """The UTC time in a browser's field; None if it is not one."""
+def time_in(text: str, zone: str) -> datetime | None:
+    """The time in a browser's field, which is in this zone; None if it is not one."""
     if len(text) > LONGEST_TIME:
         return None
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:
+        return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
 
 
-def time_text(at: datetime) -> str:
+def time_text(at: datetime, zone: str) -> str:
     """The value for a browser's field."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M")
+    return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M")
 
 
 def again_in(next_at: datetime | None, at: datetime) -> int:

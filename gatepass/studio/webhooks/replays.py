@@ -48,7 +48,7 @@ class ReplayForm(BaseModel):
 
 @router.get("")
 async def listing(endpoint_id: UUID, context: Reader, cursor: str = "") -> Response:
-    form = Form.of(what=ReplayChoice.FAILED, since=time_text(context.at - SPAN))
+    form = Form.of(what=ReplayChoice.FAILED, since=time_text(context.at - SPAN, context.zone))
     return await _page(context, endpoint_id, form, after=place_of(cursor))
 
 
@@ -106,7 +106,7 @@ def _selected(context: Context, form: Form) -> Selection | None:
     wanted = form.read(ReplayForm)
     if wanted is None:
         return None
-    since, until = time_in(wanted.since), time_in(wanted.until)
+    since, until = time_in(wanted.since, context.zone), time_in(wanted.until, context.zone)
     if since is None:
         form.errors["since"] = "This is not a time."
     if wanted.until and until is None:

@@ -14,21 +14,26 @@ from tests.studio.browser_session import BrowserSession, sign_in
 
 
 async def test_the_organization_is_changed_and_noted(user: BrowserSession) -> None:
-    await user.send("settings/organization", name="North Hall", card_prefix="hall")
+    await user.send("settings/organization", name="North Hall", time_zone="brussels", card_prefix="hall")
     async with user.tenant.db.autocommit() as tx:
         found = await organizations.find(tx, user.tenant.id)
         noted = await audit_log.of_subject(tx, user.tenant.id, user.tenant.id)
     assert found is not None
-    assert (found.name, found.card_prefix) == ("North Hall", "HALL")
-    assert {change.action for change in noted} == {"renamed", "card prefix chosen"}
+    assert (found.name, found.time_zone, found.card_prefix) == ("North Hall", "Europe/Brussels", "HALL")
+    assert {change.action for change in noted} == {"renamed", "time zone chosen", "card prefix chosen"}
     assert 'value="HALL"' in await user.see("settings")
 
 
 @pytest.mark.parametrize("prefix", ["A", "TOOLONG", "A1", "É É", "", "A B", "ßß"])
 async def test_a_bad_prefix_is_said_beside_its_field(user: BrowserSession, prefix: str) -> None:
-    page = (await user.send("settings/organization", status=422, name="Kept", card_prefix=prefix)).text
+    page = (await user.send("settings/organization", status=422, name="Kept", time_zone="UTC", card_prefix=prefix)).text
     assert 'id="e-card_prefix"' in page
     assert 'value="Kept"' in page
+
+
+async def test_a_time_zone_that_is_none_is_said_beside_its_field(user: BrowserSession) -> None:
+    page = (await user.send("settings/organization", status=422, name="N", time_zone="Nowhere", card_prefix="N")).text
+    assert "Type its largest city" in page
 
 
 async def test_signing_keys_are_rotated_and_retired(user: BrowserSession) -> None:

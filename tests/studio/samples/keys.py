@@ -29,7 +29,7 @@ FORMS = {
     "POST /studio/{mode}/keys/{key_id}/name": {"name": "Another " + XSS},
     "POST /studio/{mode}/keys/{key_id}/roll": {"overlap": "24h", "expiry": "90d"},
     "POST /studio/{mode}/keys/{key_id}/revoke": {},
-    "POST /studio/{mode}/settings/organization": {"name": XSS, "card_prefix": "hall"},
+    "POST /studio/{mode}/settings/organization": {"name": XSS, "time_zone": "Europe/Brussels", "card_prefix": "hall"},
     "POST /studio/{mode}/settings/signing-keys": {},
     "POST /studio/{mode}/settings/signing-keys/{signing_key_id}/retire": {"reason": XSS},
     "POST /studio/{mode}/settings/erasure/found": {"asked": EMAIL},
