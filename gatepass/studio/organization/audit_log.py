@@ -9,11 +9,12 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from gatepass.base.clock import with_offset
-from gatepass.base.paging import Place
-from gatepass.domain import audit_log, keys
+from gatepass.base.paging import START, Place
+from gatepass.domain import audit_log
 from gatepass.domain.actors import Actor, find_actors
 from gatepass.domain.audit_log import AuditEntry, AuditFilter
-from gatepass.domain.staff import Permission
+from gatepass.domain.audit_subjects import SubjectName, find_subjects
+from gatepass.domain.staff import Permission, team
 from gatepass.studio.services.templates import ROOT
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import UNPROCESSABLE, Context
@@ -26,13 +27,14 @@ router = APIRouter(prefix="/audit")
 Reader = Annotated[Context, may(Permission.AUDIT_READ)]
 ConfirmedReader = Annotated[Context, may(Permission.AUDIT_READ, confirmed=True)]
 
+# People of the team whom the filter offers, besides those in the list.
+MOST_OF_TEAM: Final = 200
 # Rows in memory while a file is written.
 BATCH: Final = 1_000
 COLUMNS: Final = (
     "at", "actor", "actor_name", "subject", "subject_id", "action", "was", "becomes", "reason", "address", "id",
+    "subject_name",
 )  # fmt: skip
-# Pages of the subjects. Keys belong to a mode, so their pages are looked up.
-PAGES: Final = {"card": "live/cards", "event": "live/events"}
 SUBJECTS: Final = (
     "card", "event", "import", "invitation", "key", "member", "organization", "person", "signing_key", "ticket",
     "webhook_endpoint",
@@ -92,12 +94,13 @@ async def _batches(context: Context, wanted: AuditFilter) -> AsyncGenerator[list
         async with context.db.autocommit() as tx:
             found, place = await audit_log.entries_of(tx, context.organization_id, wanted, after=place, limit=BATCH)
             actors = await find_actors(tx, context.organization_id, [entry.actor for entry in found])
-        yield [_cells(entry, actors[entry.actor].name, context.zone) for entry in found]
+            subjects = await find_subjects(tx, context.organization_id, found)
+        yield [_cells(entry, actors[entry.actor].name, subjects.get(entry.subject_id), context.zone) for entry in found]
         if place is None:
             return
 
 
-def _cells(entry: AuditEntry, name: str, zone: str) -> list[str | None]:
+def _cells(entry: AuditEntry, name: str, subject: SubjectName | None, zone: str) -> list[str | None]:
     return [
         with_offset(entry.at, zone),
         entry.actor,
@@ -110,6 +113,7 @@ def _cells(entry: AuditEntry, name: str, zone: str) -> list[str | None]:
         entry.reason,
         None if entry.address is None else str(entry.address),
         str(entry.id),
+        subject.name if subject else None,
     ]
 
 
@@ -130,17 +134,16 @@ def _named(actors: Iterable[Actor]) -> list[tuple[str, str]]:
 
 async def _facts(context: Context, form: Form, place: Place | None, found: list[AuditEntry]) -> dict[str, Any]:
     async with context.db.autocommit() as tx:
-        actors = await find_actors(tx, context.organization_id, _mentioned(form, found))
-        of_keys = await keys.names_of(
-            tx, context.organization_id, [entry.subject_id for entry in found if entry.subject == "key"]
-        )
-    urls = {id: f"{ROOT}/{key.mode}/keys/{id}" for id, key in of_keys.items()}
-    urls |= {e.subject_id: f"{ROOT}/{PAGES[e.subject]}/{e.subject_id}" for e in found if e.subject in PAGES}
+        members = await team.members(tx, context.organization_id, after=START, limit=MOST_OF_TEAM)
+        texts = [*_mentioned(form, found), *(f"person {member.person_id}" for member in members)]
+        actors = await find_actors(tx, context.organization_id, texts)
+        subjects = await find_subjects(tx, context.organization_id, found)
     return {
         "form": form,
         "entries": found,
         "actors": actors,
-        "urls": urls,
+        "subjects": subjects,
+        "studio": ROOT,
         "actor_choices": [("", "Anybody"), *_named(actors.values())],
         "subject_choices": [("", "Anything"), *((one, one.replace("_", " ")) for one in _subjects(form))],
         "actions": ACTIONS,

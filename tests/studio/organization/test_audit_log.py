@@ -7,11 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from gatepass.domain import audit_log
+from gatepass.domain import audit_log, tickets
+from gatepass.domain.staff import Role
+from gatepass.studio.middleware import Middleware
 from gatepass.studio.organization import audit_log as page_of_audit
 from tests import factory
 from tests.factory import Tenant
-from tests.studio.browser_session import BrowserSession
+from tests.studio.browser_session import BrowserSession, sign_in
 from tests.studio.routes import RAW, XSS
 
 
@@ -41,6 +43,32 @@ async def test_a_change_is_told_with_who_and_from_where(user: BrowserSession) ->
     assert "test key" in page
     assert "North gate" in page
     assert f"/studio/live/keys/{key.id}" in page
+
+
+async def test_what_was_changed_has_its_name_and_a_link(user: BrowserSession) -> None:
+    tenant, key = user.tenant, await user.tenant.key()
+    card = await tenant.card()
+    async with tenant.db.transaction() as tx:
+        ticket_id = (await tickets.of_card(tx, tenant.id, card.id))[0].id
+    await user.send(f"cards/{card.id}/suspend", reason="lost")
+    await user.send(f"tickets/{ticket_id}/cancel", reason="refunded")
+    await user.send(f"keys/{key.id}/name", name="North gate")
+    await user.send(f"events/{tenant.event_id}/end")
+    page = await user.see("audit")
+    for place, name in (
+        (f"live/cards/{card.id}", card.number),
+        (f"live/cards/{card.id}", f"Summer Opening, on {card.number}"),
+        (f"live/keys/{key.id}", "North gate"),
+        (f"live/events/{tenant.event_id}", "Summer Opening"),
+    ):
+        assert f'href="/studio/{place}">{name}</a>' in page, name
+    assert {card.number, "North gate"} <= {row["subject_name"] for row in await rows(user)}
+
+
+async def test_who_offers_the_whole_team(user: BrowserSession, studio: Middleware) -> None:
+    async with await sign_in(studio, user.tenant, Role.VIEWER) as viewer:
+        choice = f'<option value="person {viewer.person.id}"'
+    assert choice in await user.see("audit?action=nothing")
 
 
 async def test_filters_stand_in_the_address(user: BrowserSession) -> None:
