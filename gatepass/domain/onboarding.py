@@ -1,6 +1,7 @@
-"""Onboarding: how far an organization is on its way from a key to a first scan, a first webhook and a live event."""
+"""Onboarding: how far an organization is, with its event and its guests, and with its keys and webhooks."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
@@ -9,6 +10,15 @@ from gatepass.domain import sandbox
 
 # The latest deliveries of each endpoint that are read to find one that arrived.
 DELIVERIES_READ: Final = 200
+# The latest entries of the audit log that are read to find a card that was printed.
+ENTRIES_READ: Final = 1_000
+
+
+class Checklist(StrEnum):
+    """One for who runs an event, and one for who connects a program."""
+
+    ORGANIZER = "organizer"
+    INTEGRATOR = "integrator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +30,36 @@ class OnboardingProgress:
     published: bool
     live_key: bool
     live_scan: bool
-
-    @property
-    def done(self) -> int:
-        return sum((self.sandbox_key, self.sandbox_scan, self.delivered, self.published, self.live_key, self.live_scan))
+    event: bool
+    guests: bool
+    cards: bool
 
 
 async def progress(tx: Tx, organization_id: UUID) -> OnboardingProgress:
     """The steps that are done. Each EXISTS ends at the first row that it finds."""
-    found = await tx.one(OnboardingProgress, PROGRESS, organization_id, sandbox.EVENT_ID, DELIVERIES_READ)
+    found = await tx.one(OnboardingProgress, PROGRESS, organization_id, sandbox.EVENT_ID, DELIVERIES_READ, ENTRIES_READ)
     assert found is not None  # noqa: S101  a SELECT without FROM has one row
     return found
 
+
+async def dismissed(tx: Tx, organization_id: UUID, person_id: UUID) -> list[str]:
+    """The checklists that this member has put away."""
+    return await tx.value(DISMISSED, organization_id, person_id) or []
+
+
+async def dismiss(tx: Tx, organization_id: UUID, person_id: UUID, checklist: Checklist) -> None:
+    await tx.run(DISMISS, organization_id, person_id, checklist)
+
+
+DISMISSED: Final = "SELECT dismissed FROM member WHERE organization_id = $1 AND person_id = $2"
+
+DISMISS: Final = """
+    UPDATE member
+       SET dismissed = array_append(dismissed, $3)
+     WHERE organization_id = $1
+       AND person_id = $2
+       AND NOT $3 = ANY (dismissed)
+"""
 
 PROGRESS: Final = """
     SELECT EXISTS (SELECT FROM api_key k
@@ -65,5 +93,14 @@ PROGRESS: Final = """
                       AND EXISTS (SELECT FROM scan s
                                    WHERE s.organization_id = $1
                                      AND s.organization_id = e.organization_id
-                                     AND s.event_id = e.id)) AS live_scan
+                                     AND s.event_id = e.id)) AS live_scan,
+           EXISTS (SELECT FROM event e WHERE e.organization_id = $1) AS event,
+           EXISTS (SELECT FROM ticket t WHERE t.organization_id = $1) AS guests,
+           EXISTS (SELECT FROM (SELECT a.subject, a.action
+                                  FROM audit_log a
+                                 WHERE a.organization_id = $1
+                                 ORDER BY a.at DESC, a.id DESC
+                                 LIMIT $4) a
+                    WHERE a.subject = 'card'
+                      AND a.action = 'printed') AS cards
 """

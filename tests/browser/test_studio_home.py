@@ -28,7 +28,7 @@ async def test_a_scan_its_answer_and_its_webhook_are_seen_side_by_side(
         assert await violations(page) == []
         await picture(page, "home-try")
         await page.goto(stack.url("home"))
-        await page.get_by_text("3 of 6 done").wait_for()
+        await page.get_by_text("3 of 7 done").wait_for()
     assert visited.complaints == []
     assert visited.elsewhere(stack.origin) == []
 

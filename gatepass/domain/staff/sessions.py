@@ -12,6 +12,7 @@ from gatepass.base.client_ip import Address
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
 from gatepass.base.ids import new_id
+from gatepass.domain.attention import ENDING, FAILING
 from gatepass.domain.cell import TOKEN_BYTES
 from gatepass.domain.staff.role import Role
 
@@ -52,6 +53,8 @@ class Session:
     requires_second_factor: bool
     studio_networks: list[IPv4Network | IPv6Network] | None
     unseen_notices: int
+    failing_endpoints: int
+    ending_keys: int
     suspended_at: datetime | None
     suspended_reason: str | None
     erase_at: datetime | None
@@ -164,13 +167,22 @@ BEGIN: Final = """
 """
 
 # Both statements are joined of these constants, never of values.
-OPEN_SESSION: Final = """
+OPEN_SESSION: Final = (
+    """
     -- every organization: the session determines which one
     SELECT s.id, s.person_id, p.email, p.name, m.organization_id, o.name AS organization_name,
            coalesce(o.time_zone, 'UTC') AS time_zone, m.role, s.seen_at, s.confirmed_at, s.second_factor,
            coalesce(o.requires_second_factor, false) AS requires_second_factor,
            o.studio_networks,
            (SELECT count(*) FROM notice n WHERE n.person_id = s.person_id AND n.seen_at IS NULL) AS unseen_notices,
+           (SELECT count(*) FROM webhook_endpoint w
+             WHERE w.organization_id = m.organization_id AND"""
+    + FAILING
+    + """) AS failing_endpoints,
+           (SELECT count(*) FROM api_key k
+             WHERE k.organization_id = m.organization_id AND"""
+    + ENDING
+    + """) AS ending_keys,
            o.suspended_at, o.suspended_reason, o.erase_at
       FROM studio_session s
       JOIN person p ON p.id = s.person_id
@@ -181,6 +193,7 @@ OPEN_SESSION: Final = """
        AND s.seen_at > $3
        AND p.disabled_at IS NULL
 """
+)
 FIND: Final = OPEN_SESSION + " AND s.token_hash = $1"
 RELOAD: Final = OPEN_SESSION + " AND s.id = $1"
 

@@ -1,17 +1,21 @@
-"""Home: the steps of onboarding, upcoming events, and a trial scan."""
+"""Home: what needs attention, a checklist, upcoming events, and a trial scan."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from gatepass.domain import events, onboarding, webhooks
+from gatepass.domain import attention, events, live, onboarding, webhooks
+from gatepass.domain.attention import AttentionKind
+from gatepass.domain.events import CatalogueEntry, Event, TicketCategory
 from gatepass.domain.keys import Mode
-from gatepass.domain.onboarding import OnboardingProgress
+from gatepass.domain.live import AlarmKind
+from gatepass.domain.onboarding import Checklist
 from gatepass.domain.staff import Permission
-from gatepass.studio.services.templates import indented_json
+from gatepass.studio.organization.checklists import STEPS
+from gatepass.studio.services.live_watcher import EventRef
+from gatepass.studio.services.templates import indented_json, plural
 from gatepass.studio.services.trial_scan import try_scan
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
@@ -19,54 +23,62 @@ from gatepass.studio.web.context import Context
 router = APIRouter(prefix="/home")
 
 
-@dataclass(frozen=True, slots=True)
-class OnboardingStep:
-    done: bool
-    title: str
-    words: str
-    url: str
-    button: str
-    needs: Permission
+CHECKLISTS: Final = {Mode.LIVE: Checklist.ORGANIZER, Mode.SANDBOX: Checklist.INTEGRATOR}
+READS: Final = {AttentionKind.ENDPOINT: Permission.WEBHOOKS_READ, AttentionKind.KEY: Permission.KEYS_READ}
+TROUBLE: Final = (AlarmKind.STOPPED, AlarmKind.NOT_PUBLISHED)
+# In seconds: how old the figures of a door may be.
+SEEN_WITHIN: Final = 10.0
+# The part of a category that is issued when it is nearly full.
+NEARLY_FULL: Final = 0.95
 
 
 @router.get("")
 async def home(context: Annotated[Context, may(None)]) -> Response:
+    checklist = CHECKLISTS[context.mode]
     async with context.db.autocommit() as tx:
         progress = await onboarding.progress(tx, context.organization_id)
+        put_away = await onboarding.dismissed(tx, context.organization_id, context.session.person_id)
         coming = await events.published(tx, context.organization_id, after=None, limit=3)
-    steps = [step for step in steps_of(progress) if context.may(step.needs)]
-    return context.page("home/home.html", steps=steps, progress=progress, coming=coming)
+        needed = await attention.needed(tx, context.organization_id, at=context.at)
+    steps = [step for step in STEPS[checklist](progress) if context.may(step.needs)]
+    return context.page(
+        "home/home.html",
+        steps=[] if checklist in put_away else steps,
+        coming=coming,
+        needed=[one for one in needed if context.may(READS[one.kind])],
+        doors=await _at_the_doors(context, coming),
+        nearly_full=[(one, category) for one in coming for category in one.categories if _is_nearly_full(category)],
+    )
 
 
-def steps_of(progress: OnboardingProgress) -> list[OnboardingStep]:
-    """In the order in which an integrator goes live. Each URL has the mode to which its step belongs."""
-    return [
-        OnboardingStep(
-            progress.sandbox_key, "Make a sandbox API key", "It answers for a fictional event and five cards.",
-            "/studio/sandbox/keys/new", "Make a key", Permission.KEYS_WRITE,
-        ),
-        OnboardingStep(
-            progress.sandbox_scan, "Scan a test card", "TEST_VALID opens the gate every time.",
-            "/studio/sandbox/home#try", "Scan TEST_VALID now", Permission.KEYS_WRITE,
-        ),
-        OnboardingStep(
-            progress.delivered, "Receive a webhook", "We tell your server of each scan, signed, at least once.",
-            "/studio/sandbox/webhooks/new" if not progress.webhook else "/studio/sandbox/webhooks",
-            "Add an endpoint" if not progress.webhook else "See your endpoints", Permission.WEBHOOKS_WRITE,
-        ),
-        OnboardingStep(
-            progress.published, "Publish an event", "The checklist says what is still missing.",
-            "/studio/live/events", "Go to events", Permission.EVENTS_WRITE,
-        ),
-        OnboardingStep(
-            progress.live_key, "Make a live key for your gates", "The preset Gate has just what a scanner needs.",
-            "/studio/live/keys/new", "Make a live key", Permission.KEYS_WRITE,
-        ),
-        OnboardingStep(
-            progress.live_scan, "Open the door", "Watch the first real scan arrive on the live page.",
-            "/studio/live/events", "Go to your event", Permission.LIVE_READ,
-        ),
-    ]  # fmt: skip
+@router.post("/dismiss")
+async def dismiss(context: Annotated[Context, may(None)]) -> Response:
+    """Put the checklist of this page away, for this person."""
+    checklist = CHECKLISTS[context.mode]
+    async with context.transaction() as tx:
+        await onboarding.dismiss(tx, context.organization_id, context.session.person_id, checklist)
+    return context.go("home", "The checklist is put away.")
+
+
+async def _at_the_doors(context: Context, coming: list[CatalogueEntry]) -> list[tuple[Event, list[str]]]:
+    """For each event that is on: gates that stopped, and scanners that fell silent."""
+    found: list[tuple[Event, list[str]]] = []
+    for one in coming:
+        if not (context.may(Permission.LIVE_READ) and one.event.starts_at <= context.at <= one.event.ends_at):
+            continue
+        watcher = context.studio.live_hub.view(EventRef(context.organization_id, Mode.LIVE, one.event.id)).watcher
+        await watcher.look(if_older_than=SEEN_WITHIN)
+        if watcher.figures is not None:
+            tally, now = watcher.figures.tally, watcher.figures.at
+            words = [alarm.sentence for alarm in live.alarms(one.event, tally, now) if alarm.kind in TROUBLE]
+            silent = live.silent_scanners(tally, now)
+            words += [f"{plural(len(silent), 'scanner')} fell silent."] if silent else []
+            found += [(one.event, words)] if words else []
+    return found
+
+
+def _is_nearly_full(category: TicketCategory) -> bool:
+    return category.quantity_sold < category.quantity_total <= category.quantity_sold / NEARLY_FULL
 
 
 @router.post("/try")

@@ -110,7 +110,12 @@ class Context:
             "root": f"{ROOT}/{self.mode}",
             "may": self.may,
             "Permission": Permission,
-            "menu": menu_of(self.role, self.mode, path),
+            "menu": menu_of(
+                self.role,
+                self.mode,
+                path,
+                {"webhooks": self.session.failing_endpoints, "keys": self.session.ending_keys},
+            ),
             "switch_url": self._switch_url(path),
             "path": path,
             "flash": flash,

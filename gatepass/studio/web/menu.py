@@ -1,5 +1,6 @@
 """The menu: the sections, and the permission that each needs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +23,7 @@ class MenuEntry:
     icon: str
     url: str
     current: bool
+    attention: int = 0
 
 
 SECTIONS: Final = (
@@ -37,9 +39,16 @@ SECTIONS: Final = (
 )
 
 
-def menu_of(role: Role, mode: Mode, path: str) -> list[MenuEntry]:
+def menu_of(role: Role, mode: Mode, path: str, attention: Mapping[str, int]) -> list[MenuEntry]:
+    """`attention` is how many things in a section need it, by the section's name."""
     return [
-        MenuEntry(one.title, one.icon, f"{ROOT}/{mode}/{one.name}", _is_current(path, mode, one.name))
+        MenuEntry(
+            one.title,
+            one.icon,
+            f"{ROOT}/{mode}/{one.name}",
+            _is_current(path, mode, one.name),
+            attention.get(one.name, 0),
+        )
         for one in SECTIONS
         if one.needs is None or one.needs in MAY[role]
     ]

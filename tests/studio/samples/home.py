@@ -7,8 +7,8 @@ async def ids(tenant: factory.Tenant) -> dict[str, str]:
     return {}
 
 
-FORMS = {"POST /studio/{mode}/home/try": dict[str, str]()}
-# The audit entry of its trial key names the studio as the actor, not the person.
-UNAUDITED = {"POST /studio/{mode}/home/try"}
+FORMS = {"POST /studio/{mode}/home/try": dict[str, str](), "POST /studio/{mode}/home/dismiss": dict[str, str]()}
+# The audit entry of its trial key names the studio as the actor. A checklist is put away by a person for themselves.
+UNAUDITED = {"POST /studio/{mode}/home/try", "POST /studio/{mode}/home/dismiss"}
 # Parts of pages, for htmx.
 PARTS = {"GET /studio/{mode}/home/try/webhook"}

@@ -1,4 +1,4 @@
-"""The time zone of an organization, in which the studio shows times. Version 0.2 can run beside it."""
+"""The zone of the times in the studio, and checklists that somebody put away. Version 0.2 can run beside it."""
 
 from gatepass.migrations.sql import run_beside
 
