@@ -1,4 +1,4 @@
-"""Search: anything of an organization, by its id, a card number, or the beginning of a title or name."""
+"""Search: anything of an organization, by its id, a card number or four of its digits, an external id, or any words."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from uuid import UUID
 from gatepass.base.clock import EPOCH
 from gatepass.base.database import Tx
 from gatepass.base.ids import moment_of
-from gatepass.domain import cards, webhooks
+from gatepass.domain import cards, tickets, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import DeliveryNotFound
 
@@ -60,26 +60,30 @@ async def _delivery(tx: Tx, organization_id: UUID, id: UUID) -> list[SearchResul
 
 
 async def by_text(tx: Tx, organization_id: UUID, text: str, *, names: bool) -> list[SearchResult]:
-    """A card by its number; else events by the start of their title and, if `names` may be seen, cards by holder."""
+    """Cards by number or digits, events by words, tickets by external id; cards by holder if `names` may be seen."""
     if len(text) < SHORTEST:
         return []
     card = await tx.all(SearchResult, CARD, organization_id, cards.normalize_number(text))
     if card:
         return card
-    found = await tx.all(SearchResult, BY_TITLE, organization_id, _prefix(text), MOST)
-    held = await cards.find_by_holder(tx, organization_id, text.lower(), limit=MOST) if names else []
-    return found + [SearchResult(SearchKind.CARD, one.id, one.name or one.number, detail=_told(one)) for one in held]
+    found = await tx.all(SearchResult, BY_TITLE, organization_id, text, MOST)
+    held = await cards.find_by_digits(tx, organization_id, text, limit=MOST)
+    if not held and names:
+        held = await cards.find_by_holder(tx, organization_id, text, limit=MOST)
+    found += [SearchResult(SearchKind.CARD, one.id, one.name or one.number, detail=_told(one)) for one in held]
+    referred = await tickets.find_by_reference(tx, organization_id, text, limit=MOST)
+    return found + [
+        SearchResult(
+            SearchKind.CARD, one.card_id, one.external_id or "", detail=f"{one.event_title} · {one.card_number}"
+        )
+        for one in referred
+    ]
 
 
 def _told(card: cards.HeldCard) -> str:
     """The number of the card, its holder's address, and its status if it is out of use."""
     status = None if card.status is cards.CardStatus.ACTIVE else card.status
     return " · ".join(part for part in (card.number, card.email, status) if part)
-
-
-def _prefix(text: str) -> str:
-    """A pattern for LIKE; its special characters are escaped."""
-    return text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 
 BY_ID: Final = """
@@ -123,7 +127,9 @@ BY_TITLE: Final = """
     SELECT 'event' AS kind, e.id, e.title AS name, NULL AS mode, NULL::uuid AS parent_id, NULL AS detail
       FROM event e
      WHERE e.organization_id = $1
-       AND lower(e.title) LIKE $2
+       AND NOT EXISTS (SELECT FROM unnest(search_words($2)) u (word)
+                        WHERE NOT EXISTS (SELECT FROM unnest(search_words(e.title)) v (word)
+                                           WHERE starts_with(v.word, u.word)))
      ORDER BY e.starts_at DESC
      LIMIT $3
 """

@@ -14,8 +14,10 @@ import pytest
 
 from gatepass.base.database import Database
 from gatepass.domain import audit_log, maintenance, request_log
-from gatepass.domain.cards import holders, signing_keys
+from gatepass.domain.cards import holders, search, signing_keys
+from gatepass.domain.cards.words import MOST_WORDS, SHORTEST_BEGINNING
 from gatepass.domain.keys import listing
+from gatepass.domain.tickets.search import BY_REFERENCE, HIGHEST
 from gatepass.migrations import runner
 from tests import factory
 from tests.domain.plans.explain import SCALE, Link, Plan, nodes
@@ -33,7 +35,15 @@ LOOKED: Final = 1_000
 FIRST: Final = ("9999-12-31", UUID(int=2**128 - 1))
 EVER: Final = "1970-01-01"
 COACH: Final = "COACH@example.com"
-SCALED: Final = ("api_key", "card", "card_external_id", "card_holder", "holder_email", "signing_key")
+SCALED: Final = (
+    "api_key",
+    "card",
+    "card_external_id",
+    "card_holder",
+    "holder_email",
+    "signing_key",
+    "ticket_reference",
+)
 
 # A third of the rows is of the organization in the tests; one in a thousand of its calls is of the sandbox.
 LOAD: Final = f"""
@@ -63,6 +73,8 @@ LOAD: Final = f"""
         SELECT organization_id, card_id, email, email NOT LIKE 'coach%', email LIKE 'coach%' FROM card_holder;
     INSERT INTO card_external_id (organization_id, external_id, card_id, fingerprint)
         SELECT organization_id, 'E-' || card_id, card_id, card_id FROM card_holder;
+    INSERT INTO ticket_reference (organization_id, reference, event_id, ticket_id)
+        SELECT organization_id, 'Order-' || n, id, id FROM share;
     ANALYZE
 """
 PARTITIONS_OF: Final = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass"
@@ -221,3 +233,27 @@ def test_a_lost_index_is_noticed(history: str, index: str) -> None:
         with pytest.raises(AssertionError):
             checks[index](connection)
         connection.rollback()
+
+
+def assert_by(plan: Plan, index: str, rows: int) -> None:
+    """By this index, and with at most these rows of the table."""
+    assert scanned(plan) == []
+    assert index in {node.get("Index Name") for node in nodes(plan)}
+    read = [node for node in nodes(plan) if node["Node Type"] == "Bitmap Heap Scan" and node["Actual Loops"]]
+    assert sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in read) <= rows
+
+
+@pytest.mark.parametrize("typed", ["name7", "example name77", "COACH", "na"])
+def test_people_by_words(link: Link, typed: str) -> None:
+    plan = run(link, search.HOLDERS, ORGANIZATION, typed, LIMIT, SHORTEST_BEGINNING, MOST_WORDS)
+    assert_by(plan, "card_holder_words", LIMIT)
+
+
+def test_cards_by_digits(link: Link) -> None:
+    assert_by(run(link, search.DIGITS, ORGANIZATION, "{0001}", LIMIT), "card_groups", LIMIT)
+
+
+def test_tickets_by_the_beginning_of_an_external_id(link: Link) -> None:
+    plan = run(link, BY_REFERENCE, ORGANIZATION, "order-1", "order-1" + HIGHEST, None, LIMIT)
+    assert_little_is_read(plan, LIMIT)
+    assert "ticket_reference_beginning" in {node.get("Index Name") for node in nodes(plan)}

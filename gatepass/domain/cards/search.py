@@ -1,4 +1,4 @@
-"""Finding cards: by number, external id or address, by the beginning of a holder's name, or page by page."""
+"""Finding cards: by number, external id or address, by words of a holder or digits of a number, or page by page."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
@@ -10,11 +10,10 @@ from gatepass.base.database import Tx
 from gatepass.base.ids import digest_of
 from gatepass.domain.cards.card import CardNotFound, CardStatus, normalize_number
 from gatepass.domain.cards.holders import normalize_email
+from gatepass.domain.cards.words import MOST_WORDS, SHORTEST_BEGINNING, digit_groups
 
 LAST_ID: Final = UUID(int=2**128 - 1)
 FIRST_ID: Final = UUID(int=0)
-# Appended to a prefix, it sorts after every text with that prefix, byte by byte.
-HIGHEST: Final = "\U0010ffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +65,26 @@ async def find_by_external_id(tx: Tx, organization_id: UUID, external_id: str) -
     return await tx.one(HeldCard, BY_EXTERNAL_ID, organization_id, external_id)
 
 
-async def find_by_holder(tx: Tx, organization_id: UUID, prefix: str, *, limit: int) -> list[HeldCard]:
-    """Cards whose holder has a name with this prefix, or an e-mail address with it if there is an @ in it."""
-    statement = BY_EMAIL if "@" in prefix else BY_NAME
-    return await tx.all(HeldCard, statement, organization_id, prefix, prefix + HIGHEST, limit)
+async def find_by_holder(tx: Tx, organization_id: UUID, typed: str, *, limit: int) -> list[HeldCard]:
+    """Cards whose holder has all these words in name and address, in any order and case, or words that begin so."""
+    return await tx.all(HeldCard, BY_WORDS, organization_id, typed, limit, SHORTEST_BEGINNING, MOST_WORDS)
+
+
+async def ids_by_text(tx: Tx, organization_id: UUID, typed: str, *, names: bool, limit: int) -> list[UUID]:
+    """The ids of cards with these digits or, if `names` may be seen, with a holder of these words."""
+    groups = digit_groups(typed)
+    if groups:
+        return [row["id"] for row in await tx.rows(DIGITS, organization_id, groups, limit)]
+    if not names:
+        return []
+    rows = await tx.rows(HOLDERS, organization_id, typed, limit, SHORTEST_BEGINNING, MOST_WORDS)
+    return [row["card_id"] for row in rows]
+
+
+async def find_by_digits(tx: Tx, organization_id: UUID, typed: str, *, limit: int) -> list[HeldCard]:
+    """Cards with these groups of four digits in their number."""
+    groups = digit_groups(typed)
+    return await tx.all(HeldCard, BY_DIGITS, organization_id, groups, limit) if groups else []
 
 
 async def newest(
@@ -140,21 +155,37 @@ OF_PERSON: Final = "SELECT " + COLUMNS + FROM_CARD + """
      LIMIT $5
 """  # fmt: skip
 
-# LIKE with a parameter would not use the index; these two comparisons do, in any plan.
-BY_NAME: Final = "SELECT " + COLUMNS + FROM_HOLDER + """
+# The question is the organization and each word. A word of a few letters must be whole.
+HOLDERS: Final = """
+       SELECT k.card_id
+         FROM card_holder k
+        WHERE holder_words(k.organization_id, k.name, k.email) @@ (
+                  SELECT (quote_literal('@' || $1::uuid) || string_agg(
+                             ' & ' || quote_literal(w.word) || CASE WHEN length(w.word) >= $4 THEN ':*' ELSE '' END, ''
+                         ))::tsquery
+                    FROM (SELECT u.word FROM unnest(search_words($2)) u (word) LIMIT $5) w)
+          AND k.organization_id = $1
+        LIMIT $3
+"""
+
+BY_WORDS: Final = "SELECT " + COLUMNS + FROM_HOLDER + """
      WHERE h.organization_id = $1
-       AND lower(h.name) ~>=~ lower($2)
-       AND lower(h.name) ~<~ lower($3)
-     ORDER BY lower(h.name) USING ~<~, h.card_id
-     LIMIT $4
+       AND h.card_id IN (""" + HOLDERS + """)
+     ORDER BY lower(h.name), h.card_id
 """  # fmt: skip
 
-BY_EMAIL: Final = "SELECT " + COLUMNS + FROM_HOLDER + """
-     WHERE h.organization_id = $1
-       AND lower(h.email) ~>=~ lower($2)
-       AND lower(h.email) ~<~ lower($3)
-     ORDER BY lower(h.email) USING ~<~, h.card_id
-     LIMIT $4
+DIGITS: Final = """
+       SELECT k.id
+         FROM card k
+        WHERE card_groups(k.organization_id, k.number) @> (('@' || $1::uuid) || $2::text[])
+          AND k.organization_id = $1
+        LIMIT $3
+"""
+
+BY_DIGITS: Final = "SELECT " + COLUMNS + FROM_CARD + """
+     WHERE c.organization_id = $1
+       AND c.id IN (""" + DIGITS + """)
+     ORDER BY c.number
 """  # fmt: skip
 
 PAGE: Final = "SELECT " + COLUMNS + FROM_CARD + """

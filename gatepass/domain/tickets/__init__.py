@@ -17,6 +17,7 @@ from gatepass.domain.tickets.listing import (
 from gatepass.domain.tickets.merging import MERGED, MERGES, merge
 from gatepass.domain.tickets.replacement import REPLACED, REPLACES, replace
 from gatepass.domain.tickets.request import TicketRequest
+from gatepass.domain.tickets.search import find_by_reference, search_in_event
 from gatepass.domain.tickets.situation import KnownTicket
 from gatepass.domain.tickets.ticket import (
     AlreadyActivated,
@@ -58,6 +59,7 @@ __all__ = [
     "export_some",
     "find",
     "find_all",
+    "find_by_reference",
     "history",
     "issue",
     "issue_all",
@@ -66,6 +68,7 @@ __all__ = [
     "merge",
     "of_card",
     "replace",
+    "search_in_event",
     "transfer",
     "undo_activation",
 ]

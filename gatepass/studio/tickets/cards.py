@@ -24,7 +24,7 @@ from gatepass.domain import audit_log, cards, imports, sandbox, tickets
 from gatepass.domain.cards import CardNotFound, CardStatus, HeldCard
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
-from gatepass.domain.tickets import ListedTicket, TicketFilter
+from gatepass.domain.tickets import ListedTicket
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form, Reason
@@ -80,7 +80,7 @@ async def listing(context: Reader, q: str = "", status: str = "", before: str = 
 
 
 async def _search(context: Context, text: str) -> CardSearchResult:
-    """By number, id and external id; by a holder's name or e-mail address for those who may see holders."""
+    """By number or digits of it, id, external id; by words of a holder for those who may see holders."""
     id = strict_uuid(text)
     async with context.db.autocommit() as tx:
         if id is not None:
@@ -88,10 +88,9 @@ async def _search(context: Context, text: str) -> CardSearchResult:
         card = await cards.find_by_number(tx, context.organization_id, text)
         if card is not None:
             return CardSearchResult([card], [], exact=card.id)
-        named = TicketFilter(external_id=text)
-        referred, _ = await tickets.list_tickets(tx, context.organization_id, named, limit=PAGE)
-        held: list[HeldCard] = []
-        if context.may(Permission.HOLDERS_READ):
+        referred = await tickets.find_by_reference(tx, context.organization_id, text, limit=PAGE)
+        held = await cards.find_by_digits(tx, context.organization_id, text, limit=PAGE + 1)
+        if not held and context.may(Permission.HOLDERS_READ):
             held = await cards.find_by_holder(tx, context.organization_id, text, limit=PAGE + 1)
     exact = referred[0].card_id if len(referred) == 1 and not held else None
     return CardSearchResult(held[:PAGE], referred, more=len(held) > PAGE, exact=exact)

@@ -1,7 +1,7 @@
 """Tickets of an event: the list, issuing one, cancelling one, undoing an activation, and all as CSV."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from gatepass.base.errors import Refusal
 from gatepass.base.ids import strict_uuid
 from gatepass.domain import sandbox, tickets
 from gatepass.domain.cards import HolderDetails
+from gatepass.domain.events import CatalogueEntry
 from gatepass.domain.imports import TAKES_TICKETS
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
@@ -32,6 +33,7 @@ Writer = Annotated[Context, may(Permission.TICKETS_WRITE)]
 ConfirmedReader = Annotated[Context, may(Permission.TICKETS_READ, confirmed=True)]
 PAGE: Final = 50
 EXPORTED_AT_ONCE: Final = 1_000
+LONGEST_QUERY: Final = 320
 COLUMNS: Final = (
     "ticket",
     "state",
@@ -76,10 +78,19 @@ FIELDS: Final = {
 
 
 @router.get("/events/{event_id}/tickets")
-async def listing(event_id: UUID, context: Reader, category: str = "", state: str = "", before: str = "") -> Response:
+async def listing(
+    event_id: UUID, context: Reader, category: str = "", state: str = "", before: str = "", q: str = ""
+) -> Response:
     event = await event_of_page(context, event_id)
     if context.mode is Mode.SANDBOX:
         return context.page("cards/sandbox.html", cards=sandbox.CARDS, ids=sandbox.CARD_IDS, event=event.event)
+    text = q.strip()[:LONGEST_QUERY].replace("\0", "")
+    if text:
+        async with context.db.autocommit() as tx:
+            found, more = await tickets.search_in_event(
+                tx, context.organization_id, event_id, text, names=context.may(Permission.HOLDERS_READ), limit=PAGE
+            )
+        return _list_page(context, event, found, q=text, more=more)
     wanted = next((one for one in TicketState if one == state), None)
     of_category = next((one for one in event.categories if str(one.id) == category), None)
     async with context.db.autocommit() as tx:
@@ -89,12 +100,24 @@ async def listing(event_id: UUID, context: Reader, category: str = "", state: st
         )
     filters = {"category": str(of_category.id) if of_category else "", "state": wanted or ""}
     filters = {name: value for name, value in filters.items() if value}
-    return context.page(
-        "tickets/list.html", event=event.event, categories=event.categories, tickets=page, filters=filters,
-        states=list(TicketState), older="?" + urlencode({**filters, "before": place}) if place else None,
+    return _list_page(
+        context, event, page, filters=filters, older="?" + urlencode({**filters, "before": place}) if place else None,
         newer="?" + urlencode(filters) if strict_uuid(before) else None,
-        takes_tickets=event.event.status in TAKES_TICKETS, zone=event.event.time_zone,
     )  # fmt: skip
+
+
+def _list_page(context: Context, event: CatalogueEntry, found: list[ListedTicket], **facts: Any) -> Response:
+    others: dict[str, Any] = {"q": "", "more": False, "filters": {}, "older": None, "newer": None}
+    return context.page(
+        "tickets/list.html",
+        event=event.event,
+        categories=event.categories,
+        tickets=found,
+        states=list(TicketState),
+        takes_tickets=event.event.status in TAKES_TICKETS,
+        zone=event.event.time_zone,
+        **(others | facts),
+    )
 
 
 @router.get("/events/{event_id}/tickets/new")

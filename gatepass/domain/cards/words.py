@@ -1,0 +1,18 @@
+"""What people type to find a person or a card: any words of a name or an address, or four digits of a number."""
+
+import re
+from typing import Final
+
+MOST_WORDS: Final = 6
+# A shorter word must be whole: half of an organization has a word that begins with one letter.
+SHORTEST_BEGINNING: Final = 2
+# A group of digits, as it is printed on a card.
+GROUP: Final = 4
+
+
+def digit_groups(typed: str) -> list[str]:
+    """The groups of four digits in this text; none if it is anything but digits, spaces and dashes."""
+    digits = re.sub(r"[\s-]", "", typed)
+    if not (digits.isascii() and digits.isdigit()) or not GROUP <= len(digits) <= 3 * GROUP:
+        return []
+    return [digits[place : place + GROUP] for place in range(0, len(digits) - GROUP + 1, GROUP)]
