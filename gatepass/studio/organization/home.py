@@ -46,7 +46,7 @@ async def home(context: Annotated[Context, may(None)]) -> Response:
         steps=[] if checklist in put_away else steps,
         coming=coming,
         needed=[one for one in needed if context.may(READS[one.kind])],
-        doors=await _at_the_doors(context, coming),
+        gates=await _at_the_gates(context, coming),
         nearly_full=[(one, category) for one in coming for category in one.categories if _is_nearly_full(category)],
     )
 
@@ -60,7 +60,7 @@ async def dismiss(context: Annotated[Context, may(None)]) -> Response:
     return context.go("home", "The checklist is put away.")
 
 
-async def _at_the_doors(context: Context, coming: list[CatalogueEntry]) -> list[tuple[Event, list[str]]]:
+async def _at_the_gates(context: Context, coming: list[CatalogueEntry]) -> list[tuple[Event, list[str]]]:
     """For each event that is on: gates that stopped, and scanners that fell silent."""
     found: list[tuple[Event, list[str]]] = []
     for one in coming:

@@ -30,7 +30,8 @@ from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.organizations import Organization
 from gatepass.domain.tickets import Scan, ScanOutcome, TicketRequest
 from tests import factory
-from tests.domain.model.model import STATE, T0, Intent, Model, ModelCategory, ModelEvent, ModelTicket, answer_of
+from tests.domain.model.model import T0, Intent, Model, ModelCategory, ModelEvent, ModelTicket
+from tests.domain.model.observed import STATE, answer_of
 from tests.domain.model.strategies import CARD_STATUSES, CARDS, CHANGED_EVENTS, EVENTS, TOKEN_LIFE, UNKNOWN, intents
 from tests.domain.model.world import World
 

@@ -11,7 +11,7 @@ from tests.studio.browser_session import BrowserSession, sign_in
 NEEDED = "Needs attention"
 
 
-async def test_an_organizer_sees_the_way_from_an_event_to_open_doors(user: BrowserSession) -> None:
+async def test_an_organizer_sees_the_way_from_an_event_to_its_first_guest(user: BrowserSession) -> None:
     await user.tenant.card()
     page = await user.see("home")
     for title in ("Make your event", "Bring your guests", "Give them their cards", "Set up a gate", "Rehearse"):
@@ -23,7 +23,7 @@ async def test_an_organizer_sees_the_way_from_an_event_to_open_doors(user: Brows
     assert 'Give them their cards<span class="sr-only">, done</span>' in await user.see("home")
 
 
-async def test_an_integrator_sees_the_way_from_a_key_to_the_door(studio: Middleware, tenant: factory.Tenant) -> None:
+async def test_an_integrator_sees_the_way_to_a_live_key(studio: Middleware, tenant: factory.Tenant) -> None:
     async with await sign_in(studio, tenant, Role.OWNER, mode="sandbox") as visitor:
         page = await visitor.see("home")
         assert "Make a sandbox API key" in page
