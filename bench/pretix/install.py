@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -17,6 +18,7 @@ VERSION = "2026.8.0"
 PACKAGES = (f"pretix=={VERSION}", "gunicorn==27.0.0")
 DATABASE = "pretix"
 SEED = Path(__file__).with_name("seed.py")
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -54,15 +56,21 @@ def migrate(cluster: Cluster, results: Path, programs: Path, env: Mapping[str, s
 
 
 def fill(url: str, programs: Path, env: Mapping[str, str], count: int) -> Scanner:
-    with tempfile.TemporaryDirectory() as name:
-        file = Path(name) / "scanner.json"
-        # -P: without it Python would search the folder of seed.py first, which is named pretix too.
-        _run([str(programs / "python"), "-P", str(SEED), str(count), str(file)], env)
-        scanner = Scanner(**json.loads(file.read_text()))
+    scanner = Scanner(**seed(SEED, programs, env, str(count)))
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
     random.shuffle(scanner.secrets)
     return scanner
+
+
+def seed(script: Path, programs: Path, env: Mapping[str, str], *arguments: str) -> dict[str, Any]:
+    """Run a script in pretix's venv. Its last argument is a file, for the JSON that it has to tell."""
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name) / "told.json"
+        # -P: without it Python would search the folder of seed.py first, which is named pretix too.
+        command = [str(programs / "python"), "-P", str(script), *arguments, str(file)]
+        _run(command, {**env, "PYTHONPATH": str(ROOT)})
+        return json.loads(file.read_text())
 
 
 def _run(command: list[str], env: Mapping[str, str] | None = None) -> None:

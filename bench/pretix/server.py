@@ -152,18 +152,20 @@ def running_pretix(
 ) -> Generator[Pretix]:
     """Start gunicorn and Celery as the documentation does; Redis already runs."""
     commands = {
-        "gunicorn": [
-            str(programs / "gunicorn"), "pretix.wsgi", "--workers", str(WORKERS),
-            "--bind", f"127.0.0.1:{instance.port}",
-        ],
+        "gunicorn": gunicorn(programs, instance),
         "celery": [str(programs / "celery"), "-A", "pretix.celery_app", "worker", "-l", "info"],
-    }  # fmt: skip
+    }
     with ExitStack() as stack:
         parts = {"redis": store}
         for name, command in commands.items():
             parts[name] = stack.enter_context(running_process(name, command, instance))
-        wait_for(lambda: _is_healthy(instance.port), "pretix")
+        wait_for(lambda: is_healthy(instance.port), "pretix")
         yield Pretix(instance, url, scanner, parts, iter(scanner.secrets))
+
+
+def gunicorn(programs: Path, instance: Instance) -> list[str]:
+    bind = f"127.0.0.1:{instance.port}"
+    return [str(programs / "gunicorn"), "pretix.wsgi", "--workers", str(WORKERS), "--bind", bind]
 
 
 @contextmanager
@@ -208,7 +210,7 @@ def _redis_answers(port: int) -> bool:
         return False
 
 
-def _is_healthy(port: int) -> bool:
+def is_healthy(port: int) -> bool:
     connection = HTTPConnection("127.0.0.1", port, timeout=30)
     try:
         connection.request("GET", "/healthcheck/")

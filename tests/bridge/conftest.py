@@ -1,0 +1,37 @@
+"""One pretix and one Gatepass for the tests of the bridge, on one PostgreSQL; an event and a bridge for each test."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from gatepass.domain.keys import Scope
+from tests import factory
+from tests.bridge.gate import Bridge, Gate, open_gate
+from tests.bridge.shop import Shop, running_shop
+from tests.postgres import Cluster
+from tests.processes import GatepassProcess
+
+# As README.md of the bridge says.
+SCOPES = (Scope.TICKETS_READ, Scope.TICKETS_WRITE, Scope.CARDS_READ, Scope.CARDS_WRITE, Scope.WEBHOOKS_READ)
+
+
+@pytest.fixture(scope="session")
+def shop(cluster: Cluster) -> Generator[Shop]:
+    with running_shop(cluster) as started:
+        yield started
+
+
+@pytest.fixture
+async def gate(settings_env: dict[str, str], server: GatepassProcess, tenant: factory.Tenant) -> Gate:
+    whole, narrow = await tenant.key(), await tenant.key(*SCOPES)
+    return open_gate(settings_env, server, whole.text, narrow.text)
+
+
+@pytest.fixture
+def bridge(shop: Shop, gate: Gate, tmp_path: Path) -> Generator[Bridge]:
+    """Started, and killed at the end."""
+    made = Bridge(shop, gate, tmp_path)
+    made.start()
+    yield made
+    made.kill()

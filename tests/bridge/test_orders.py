@@ -1,0 +1,81 @@
+"""What happens to an order in pretix happens to its tickets, within 5 seconds."""
+
+from tests.bridge.gate import Bridge, Gate, eventually
+from tests.bridge.shop import Sale, Shop
+
+
+def follow(gate: Gate, sale: Sale, states: list[str], number: int = 0) -> None:
+    """Wait until the tickets of the position, first to last, have these states."""
+    eventually(lambda: [one.state for one in gate.tickets(sale.positions[number])], lambda found: found == states)
+
+
+def test_an_order_from_its_payment_to_its_end(bridge: Bridge, shop: Shop, gate: Gate) -> None:
+    ada, friend = {"name": "Ada", "email": "ada@example.org"}, {"name": "A friend", "email": "Ada@example.org"}
+    waiting = shop.sell({"name": "Unpaid"}, paid=False)
+    sale = shop.sell(ada, friend)
+    follow(gate, sale, ["issued"])
+    follow(gate, sale, ["issued"], 1)
+    first, second = (gate.card(position) for position in sale.positions)
+    holders = [gate.holder(position) for position in sale.positions]
+    assert [(holder.name, holder.companion) for holder in holders] == [("Ada", False), ("A friend", True)]
+
+    sale.change(attendee_name="Ada Lovelace")
+    eventually(lambda: gate.holder(sale.positions[0]).name, lambda name: name == "Ada Lovelace")
+    assert gate.card(sale.positions[0]).id == first.id
+
+    sale.change(1, attendee_email="bo@example.org", attendee_name="Bo")
+    eventually(lambda: gate.card(sale.positions[1]).id, lambda id: id != second.id)
+    moved = gate.holder(sale.positions[1])
+    assert (moved.name, moved.email) == ("Bo", "bo@example.org")
+
+    sale.change(item="vip")
+    follow(gate, sale, ["cancelled", "issued"])
+    assert gate.valid(sale.positions[0])[0].category_id == gate.categories["vip"]
+    assert gate.card(sale.positions[0]).id == first.id
+
+    sale.cancel_position(1)
+    follow(gate, sale, ["cancelled"], 1)
+    sale.cancel()
+    follow(gate, sale, ["cancelled", "cancelled"])
+    sale.reactivate()
+    follow(gate, sale, ["cancelled", "cancelled", "issued"])
+    assert gate.tickets(waiting.positions[0]) == []
+    waiting.pay()
+    follow(gate, waiting, ["issued"])
+    assert gate.holder(waiting.positions[0]).email == "buyer@example.org"
+
+
+def test_a_ticket_that_the_staff_cancelled_stays_cancelled(bridge: Bridge, shop: Shop, gate: Gate) -> None:
+    sale = shop.sell({"name": "Cy", "email": "cy@example.org"})
+    follow(gate, sale, ["issued"])
+    gate.client.tickets.cancel(gate.valid(sale.positions[0])[0].id, reason="house ban")
+    sale.change(attendee_name="Cy Again")
+    later = shop.sell({"name": "Di", "email": "di@example.org"})
+    follow(gate, later, ["issued"])
+    follow(gate, sale, ["cancelled"])
+
+
+def test_a_refused_order_gets_its_tickets_when_there_is_room(bridge: Bridge, shop: Shop, gate: Gate) -> None:
+    category = gate.categories["vip"]
+    taken = gate.client.events.retrieve(gate.event_id)
+    sold = next(one.quantity_sold for one in taken.ticket_categories if one.id == category)
+    gate.client.ticket_categories.update(category, quantity_total=max(sold, 1))
+    filler = [shop.sell({"name": "Ed", "item": "vip"}) for _ in range(1 if sold else 2)]
+    eventually(lambda: bridge.log, lambda log: f"refuses order {filler[-1].code}" in log)
+    gate.client.ticket_categories.update(category, quantity_total=500)
+    eventually(lambda: gate.valid(filler[-1].positions[0]), lambda found: len(found) == 1, within=40)
+
+
+def test_a_lost_file_doubles_nothing(bridge: Bridge, shop: Shop, gate: Gate) -> None:
+    sale = shop.sell({"name": "Flo", "email": "flo@example.org"})
+    sale.change(item="vip")
+    eventually(lambda: gate.valid(sale.positions[0]), lambda found: found and found[0].category_name == "vip")
+    before = {one.id: one.updated_at for one in gate.client.tickets.list(event_id=gate.event_id)}
+    bridge.kill()
+    bridge.database.unlink()
+    bridge.start()
+    later = shop.sell({"name": "Gil", "email": "gil@example.org"})
+    follow(gate, later, ["issued"])
+    after = {one.id: one.updated_at for one in gate.client.tickets.list(event_id=gate.event_id)}
+    assert {id: at for id, at in after.items() if id in before} == before
+    assert len(after) == len(before) + 1
