@@ -18,7 +18,6 @@ VERSION = "2026.8.0"
 PACKAGES = (f"pretix=={VERSION}", "gunicorn==27.0.0")
 DATABASE = "pretix"
 SEED = Path(__file__).with_name("seed.py")
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -64,12 +63,12 @@ def fill(url: str, programs: Path, env: Mapping[str, str], count: int) -> Scanne
 
 
 def seed(script: Path, programs: Path, env: Mapping[str, str], *arguments: str) -> dict[str, Any]:
-    """Run a script in pretix's venv. Its last argument is a file, for the JSON that it has to tell."""
+    """Run a script in pretix's venv; it may import seed.py. Its last argument is a file, for the JSON that it tells."""
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "told.json"
-        # -P: without it Python would search the folder of seed.py first, which is named pretix too.
+        # -P: the script's own folder, which may have modules of the same names as pretix, is not searched.
         command = [str(programs / "python"), "-P", str(script), *arguments, str(file)]
-        _run(command, {**env, "PYTHONPATH": str(ROOT)})
+        _run(command, {**env, "PYTHONPATH": str(SEED.parent)})
         return json.loads(file.read_text())
 
 

@@ -1,6 +1,6 @@
 """One pretix and one Gatepass for the tests of the bridge, on one PostgreSQL; an event and a bridge for each test."""
 
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
@@ -23,9 +23,11 @@ def shop(cluster: Cluster) -> Generator[Shop]:
 
 
 @pytest.fixture
-async def gate(settings_env: dict[str, str], server: GatepassProcess, tenant: factory.Tenant) -> Gate:
+async def gate(settings_env: dict[str, str], server: GatepassProcess, tenant: factory.Tenant) -> AsyncGenerator[Gate]:
     whole, narrow = await tenant.key(), await tenant.key(*SCOPES)
-    return open_gate(settings_env, server, whole.text, narrow.text)
+    opened = open_gate(settings_env, server, whole.text, narrow.text)
+    yield opened
+    opened.client.close()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.postgres import Cluster
 
 # Shared with `make bench-peer`: the installation and the dump of the migrated database.
 RESULTS = Path(__file__).parents[2] / "bench" / "results"
-SEED = Path(__file__).with_name("seed.py")
+SEED = Path(__file__).with_name("shop_seed.py")
 
 
 @dataclass

@@ -24,7 +24,7 @@ def test_an_order_from_its_payment_to_its_end(bridge: Bridge, shop: Shop, gate: 
     assert gate.card(sale.positions[0]).id == first.id
 
     sale.change(1, attendee_email="bo@example.org", attendee_name="Bo")
-    eventually(lambda: gate.card(sale.positions[1]).id, lambda id: id != second.id)
+    eventually(lambda: gate.card(sale.positions[1]).id, lambda now: now != second.id)
     moved = gate.holder(sale.positions[1])
     assert (moved.name, moved.email) == ("Bo", "bo@example.org")
 

@@ -1,6 +1,6 @@
 """Fill an empty pretix for the bridge: an event with two items, a check-in list, and a token for its API.
 
-This runs in pretix's own venv: python seed.py FILE. It writes what the tests need to know to the file, as JSON.
+This runs in pretix's own venv: python shop_seed.py FILE. It writes what the tests need to know to the file, as JSON.
 """
 # Our own venv has neither Django nor pretix.
 # pyright: basic, reportMissingImports=false
@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench.pretix.seed import PRICE, open_event  # isort: skip  (it sets up Django)
+# That of bench/pretix. It sets up Django.
+from seed import PRICE, open_event  # isort: skip
 from django_scopes import scopes_disabled
 from pretix.base.models import Organizer
 
