@@ -9,7 +9,7 @@ export ACCEPTANCE
 unexport PYTHONDONTWRITEBYTECODE
 # Tests that have a target of their own.
 APART := --ignore tests/attacks --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs \
-  --ignore tests/release --ignore tests/observe --ignore tests/edge
+  --ignore tests/release --ignore tests/observe --ignore tests/edge --ignore tests/bridge
 LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11
 # Fails with one line that names the Debian packages which are missing.
 need = @missing=$$(tools/missing_packages.sh $(1)) && [ -z "$$missing" ] \
@@ -205,6 +205,11 @@ sdk-check:  ## the SDK: one source, its contract against the service and the fak
 .PHONY: sdk-full
 sdk-full:  ## the queue of scans at full size: 10,000 scans, drained by a process that is killed 50 times
 	GATEPASS_FULL=1 $(BIN)/pytest -q -s tests/sdk/queue/test_killed.py
+
+.PHONY: bridge-check
+bridge-check:  ## the bridge of examples/pretix against pretix itself, killed 20 times; installs it, six minutes, then four
+	$(call need,redis-server)
+	$(BIN)/pytest -q -s tests/bridge
 
 .PHONY: check
 check: check-code check-sql check-openapi check-styles check-repo  ## lint, types, imports, SQL, OpenAPI, styles, workflow

@@ -95,7 +95,7 @@ class Bridge:
         environment = {
             "GATEPASS_API_KEY": self.gate.bridge_key,
             "GATEPASS_BASE_URL": self.gate.server.base_url,
-            "PRETIX_TOKEN": self.shop.facts["token"],
+            "PRETIX_TOKEN": self.shop.facts["bridge_token"],
         }
         with (self.folder / "bridge.log").open("ab") as log:
             self.process = subprocess.Popen(

@@ -22,17 +22,19 @@ def seed() -> dict[str, Any]:
     general = event.items.get()
     vip = event.items.create(name="VIP", default_price=PRICE, admission=True)
     event.quotas.get().items.add(vip)
-    # As many permissions as the bridge needs, and the tests, which sell.
-    team = organizer.teams.create(
+    sellers = organizer.teams.create(name="Sellers", all_events=True, all_event_permissions=True)
+    # No more than README.md of the bridge says.
+    bridge = organizer.teams.create(
         name="Bridge",
         all_events=True,
-        limit_event_permissions={"event.orders:read": True, "event.orders:write": True, "event.orders:checkin": True},
+        limit_event_permissions={"event.orders:read": True, "event.orders:checkin": True},
     )
     return {
         "organizer": organizer.slug,
         "event": event.slug,
         "checkin_list": event.checkin_lists.create(name="Gates", all_products=True).pk,
-        "token": team.tokens.create(name="bridge").token,
+        "token": sellers.tokens.create(name="tests").token,
+        "bridge_token": bridge.tokens.create(name="bridge").token,
         "items": {"general": general.pk, "vip": vip.pk},
     }
 

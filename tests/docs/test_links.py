@@ -8,7 +8,14 @@ import pytest
 
 from tests.markdown_page import ROOT, Page, pages
 
-OTHERS = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md", "gatepass/studio/README.md"]
+OTHERS = [
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "bench/README.md",
+    "examples/pretix/README.md",
+    "gatepass/studio/README.md",
+]
 PAGES = {page.name: page for page in [*pages(), *map(Page.of, OTHERS)]}
 DOCS = ROOT / "docs"
 

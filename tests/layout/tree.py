@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # Made by a tool, or not ours.
 MADE = ("sdk/gatepass_sdk/_sync/", "gatepass/studio/static/htmx/", "gatepass/api/static/scalar/")
-CODE = ("gatepass", "sdk", "tests", "bench", "tools")
+CODE = ("gatepass", "sdk", "tests", "bench", "examples", "tools")
 
 
 def tracked(*suffixes: str) -> list[Path]:
