@@ -5,6 +5,7 @@ packages above it: a package that exports what its modules define is no circle.
 """
 
 import ast
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,8 +24,15 @@ def circles(root: Path, package: str) -> list[list[str]]:
 
 def import_graph(root: Path, package: str) -> dict[str, set[str]]:
     """For each module of the package, the other modules of the package that it imports."""
-    files = {_name(path.relative_to(root)): path for path in sorted((root / package).rglob("*.py"))}
+    files = {_name(path.relative_to(root)): path for path in sorted(_sources(root / package))}
     return {module: set(_imports(module, path, files)) - {module} for module, path in files.items()}
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    """Its Python files, without those of a venv inside, such as pretix's in bench/results."""
+    for name, folders, files in os.walk(folder):
+        folders[:] = [] if "pyvenv.cfg" in files else folders
+        yield from (Path(name, file) for file in files if file.endswith(".py"))
 
 
 def _name(path: Path) -> str:
