@@ -41,11 +41,16 @@ async def bridge(settings: dict[str, Any], file: Path) -> None:
 
 async def repeat(step: Callable[[], Awaitable[None]]) -> None:
     """Both sides may be away for hours: a step that fails is repeated, from the cursor that was stored last."""
+    said = None
     while True:
+        trouble = None
         try:
             await step()
-        except (GatepassError, httpx2.HTTPError) as trouble:
-            log.warning("%s; trying again", str(trouble) or type(trouble).__name__)
+        except (GatepassError, httpx2.HTTPError) as error:
+            trouble = str(error) or type(error).__name__
+        if trouble != said:
+            log.warning("It works again." if trouble is None else f"{trouble} It is tried again.")
+        said = trouble
         await asyncio.sleep(EVERY)
 
 

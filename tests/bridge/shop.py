@@ -72,7 +72,7 @@ class Shop:
 class Sale:
     """An order, and the ids of its positions."""
 
-    shop: Shop
+    shop: Shop = field(repr=False)
     code: str
     positions: list[int]
 
