@@ -69,6 +69,9 @@ class Orders:
     async def _apply(self, orders: Iterable[Order]) -> None:
         plans = {order["code"]: positions_of(order, self._categories) for order in orders if not order["testmode"]}
         plans = {code: plan for code, plan in plans.items() if self._applied.get(code) != plan}
+        for code in plans:
+            # Cut off or refused, it may be applied in part.
+            self._applied.pop(code, None)
         refused = await self._make_so([position for plan in plans.values() for position in plan])
         for code, plan in plans.items():
             reasons = {str(refused[position]) for position in plan if position in refused}

@@ -1,5 +1,6 @@
 """The bridge to pretix without pretix: what an order means, and each step against the SDK's fake. See tests/bridge."""
 
+import sqlite3
 import tomllib
 from collections.abc import Generator
 from contextlib import closing
@@ -155,6 +156,12 @@ async def test_a_changed_position_gets_another_ticket_unless_it_was_used(both: B
     assert found == [
         ("pretix:1", "cancelled", False), ("pretix:2", "activated", False), ("pretix:1:2", "issued", True),
     ]  # fmt: skip
+    for status in ("c", "p"):
+        both.shop.orders[0]["status"] = status
+        await both.orders.step()
+    assert [(one.external_id, one.state) for one in both.tickets()] == [
+        ("pretix:1", "cancelled"), ("pretix:2", "cancelled"), ("pretix:1:2", "cancelled"), ("pretix:1:3", "issued"),
+    ]  # fmt: skip
 
 
 async def test_a_refused_order_is_remembered_until_it_succeeds(both: Both) -> None:
@@ -164,6 +171,21 @@ async def test_a_refused_order_is_remembered_until_it_succeeds(both: Both) -> No
     both.client.ticket_categories.update(both.categories["2"], quantity_total=2)
     await both.orders.step()
     assert (len(both.tickets()), both.cursors.refused()) == (2, set())
+
+
+async def test_a_change_that_failed_halfway_and_is_taken_back(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("examples.pretix.orders.SETTLED", -1)
+    first, second = a_position(1), a_position(2)
+    both.shop.orders = [an_order(first, second)]
+    await both.orders.step()
+    both.shop.orders = [an_order({**first, "item": 2}, {**second, "item": 2})]
+    await both.orders.step()
+    assert (both.cursors.refused(), len(both.tickets())) == ({"ABC"}, 3)
+    both.shop.orders = [an_order(first, second)]
+    await both.orders.step()
+    valid = [(one.external_id, one.category_id) for one in both.tickets() if one.state == "issued"]
+    assert valid == [("pretix:1:3", both.categories["1"]), ("pretix:2:2", both.categories["1"])]
+    assert both.cursors.refused() == set()
 
 
 async def test_an_activation_is_one_check_in_however_often_it_is_told(both: Both) -> None:
@@ -179,6 +201,8 @@ async def test_an_activation_is_one_check_in_however_often_it_is_told(both: Both
     assert both.cursors.read("messages") != beginning
 
 
-def test_a_second_bridge_on_the_same_file_does_not_start(both: Both, tmp_path: Path) -> None:
-    with pytest.raises(Exception, match="locked"):
-        Cursors(tmp_path / "bridge.db")
+def test_a_second_bridge_on_the_same_file_does_not_start(tmp_path: Path) -> None:
+    file = tmp_path / "bridge.db"
+    Cursors(file).close()
+    with closing(Cursors(file)), pytest.raises(sqlite3.OperationalError, match="locked"):
+        Cursors(file)
