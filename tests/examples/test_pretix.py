@@ -145,6 +145,7 @@ async def test_every_page_of_orders_is_followed_and_a_lost_answer_doubles_nothin
 
 
 async def test_a_changed_position_gets_another_ticket_unless_it_was_used(both: Both) -> None:
+    both.client.ticket_categories.update(both.categories["2"], quantity_total=9)
     both.shop.orders = [an_order(a_position(1), a_position(2, attendee_email="bo@example.org"))]
     await both.orders.step()
     used = both.tickets()[1]
