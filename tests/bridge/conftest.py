@@ -7,10 +7,10 @@ import pytest
 
 from gatepass.domain.keys import Scope
 from tests import factory
-from tests.bridge.gate import Bridge, Gate, open_gate
+from tests.bridge.gate import Bridge, Gate, Service, eventually, open_gate
 from tests.bridge.shop import Shop, running_shop
-from tests.postgres import Cluster
-from tests.processes import GatepassProcess
+from tests.postgres import Cluster, free_port
+from tests.processes import serve
 
 # As README.md of the bridge says.
 SCOPES = (Scope.TICKETS_READ, Scope.TICKETS_WRITE, Scope.CARDS_READ, Scope.CARDS_WRITE, Scope.WEBHOOKS_READ)
@@ -22,18 +22,27 @@ def shop(cluster: Cluster) -> Generator[Shop]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def service(settings_env: dict[str, str]) -> Generator[Service]:
+    started = Service(settings_env, serve(settings_env, free_port()))
+    yield started
+    started.stop()
+
+
 @pytest.fixture
-async def gate(settings_env: dict[str, str], server: GatepassProcess, tenant: factory.Tenant) -> AsyncGenerator[Gate]:
+async def gate(service: Service, tenant: factory.Tenant) -> AsyncGenerator[Gate]:
     whole, narrow = await tenant.key(), await tenant.key(*SCOPES)
-    opened = open_gate(settings_env, server, whole.text, narrow.text)
+    opened = open_gate(service, whole.text, narrow.text)
     yield opened
     opened.client.close()
 
 
 @pytest.fixture
 def bridge(shop: Shop, gate: Gate, tmp_path: Path) -> Generator[Bridge]:
-    """Started, and killed at the end."""
+    """Started, and killed at the end. It has caught up with the orders of the tests before."""
     made = Bridge(shop, gate, tmp_path)
     made.start()
+    (position,) = shop.sell({"name": "Nobody"}).positions
+    eventually(lambda: gate.valid(position), len, within=60)
     yield made
     made.kill()

@@ -22,21 +22,28 @@ T = TypeVar("T")
 
 
 @dataclass
-class Gate:
-    """One event with two categories. `stop` and `start` are those of the whole service."""
+class Service:
+    """A `gatepass serve` that comes back at the same port."""
 
     environment: dict[str, str]
-    server: GatepassProcess
+    process: GatepassProcess
+
+    def stop(self) -> None:
+        self.process.stop()
+
+    def start(self) -> None:
+        self.process = serve(self.environment, self.process.port)
+
+
+@dataclass
+class Gate:
+    """One event with two categories."""
+
+    service: Service
     client: Gatepass
     bridge_key: str
     event_id: str
     categories: dict[str, str]
-
-    def stop(self) -> None:
-        self.server.stop()
-
-    def start(self) -> None:
-        self.server = serve(self.environment, self.server.port)
 
     def tickets(self, position: int) -> list[Ticket]:
         """All tickets that a position ever had, the first one first."""
@@ -61,8 +68,8 @@ class Gate:
         self.client.scans.create(self.event_id, card_number=ticket.card_number, gate="Quay")
 
 
-def open_gate(environment: dict[str, str], server: GatepassProcess, key: str, bridge_key: str) -> Gate:
-    client = Gatepass(key, base_url=server.base_url)
+def open_gate(service: Service, key: str, bridge_key: str) -> Gate:
+    client = Gatepass(key, base_url=service.process.base_url)
     now = datetime.now(UTC)
     event = client.events.create(title="Harbour Night", starts_at=now, ends_at=now + timedelta(hours=8))
     categories = {
@@ -70,7 +77,7 @@ def open_gate(environment: dict[str, str], server: GatepassProcess, key: str, br
         for name in ("general", "vip")
     }
     client.events.publish(event.id)
-    return Gate(environment, server, client, bridge_key, event.id, categories)
+    return Gate(service, client, bridge_key, event.id, categories)
 
 
 @dataclass
@@ -94,7 +101,7 @@ class Bridge:
         (self.folder / "bridge.toml").write_text(self._settings())
         environment = {
             "GATEPASS_API_KEY": self.gate.bridge_key,
-            "GATEPASS_BASE_URL": self.gate.server.base_url,
+            "GATEPASS_BASE_URL": self.gate.service.process.base_url,
             "PRETIX_TOKEN": self.shop.facts["bridge_token"],
         }
         with (self.folder / "bridge.log").open("ab") as log:

@@ -103,7 +103,7 @@ def test_nothing_is_lost_and_nothing_doubled(bridge: Bridge, shop: Shop, gate: G
         if kill == PRETIX_STOPPED[0]:
             shop.stop()
         if kill == GATEPASS_STOPPED[0]:
-            gate.stop()
+            gate.service.stop()
         if kill not in PRETIX_STOPPED:
             for act in (evening.sell, evening.sell, evening.change, evening.change):
                 act()
@@ -114,7 +114,7 @@ def test_nothing_is_lost_and_nothing_doubled(bridge: Bridge, shop: Shop, gate: G
         if kill == PRETIX_STOPPED[1]:
             shop.start()
         if kill == GATEPASS_STOPPED[1]:
-            gate.start()
+            gate.service.start()
     bridge.start()
     eventually(evening.differences, lambda found: not found, within=60)
     used = sum(guest.is_used for guest in evening.guests)
