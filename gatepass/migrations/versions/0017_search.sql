@@ -1,3 +1,6 @@
+-- While the indexes are built, cards, holders and external ids are read and not written: gates scan, and issuing waits.
+-- squawk-ignore-file require-concurrent-index-creation, require-concurrent-index-deletion
+
 -- The words of a text: in lower case, without accents, split at every sign of ASCII that is no letter or digit. A question
 -- is split by the same function. The bodies are parsed here and now, because PostgreSQL builds an index with no search_path.
 CREATE FUNCTION search_words(p_text text) RETURNS text[]
