@@ -52,8 +52,8 @@ async def home(context: Annotated[Context, may(None)]) -> Response:
 
 
 @router.post("/dismiss")
-async def dismiss(context: Annotated[Context, may(None)]) -> Response:
-    """Put the checklist of this page away, for this person."""
+async def dismiss(context: Annotated[Context, may(Permission.EVENTS_READ)]) -> Response:
+    """Put the checklist of this page away, for this person. Every role may."""
     checklist = CHECKLISTS[context.mode]
     async with context.transaction() as tx:
         await onboarding.dismiss(tx, context.organization_id, context.session.person_id, checklist)
