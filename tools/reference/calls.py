@@ -117,7 +117,10 @@ curl -s "{URL}/scan" {KEY} \\
     "gate": "North 2",
     "scanner_id": "handheld-17"
   }}'""",
-    "list_scans": f'curl -s "{URL}/scans?event_id={EVENT}&limit=1" {KEY}',
+    "list_scans": f"""\
+curl -s -o scanned.json "{URL}/scan" {KEY} \\
+  -d '{{"event_id": "{EVENT}", "card_number": "TEST_VIP", "gate": "North 2"}}'
+curl -s "{URL}/scans?event_id={EVENT}&limit=1" {KEY}""",
     "create_webhook": f"""\
 curl -s "{URL}/webhooks" {KEY} \\
   -d '{{"url": "http://127.0.0.1:9000/", "types": ["ticket.activated"], "description": "Door list"}}' | tee webhook.json
