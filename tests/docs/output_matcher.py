@@ -25,7 +25,7 @@ CHANGING = [
     }.items()
 ]
 # Opaque by contract.
-OPAQUE = ("next_cursor", "x", "kid")
+OPAQUE = ("cursor", "next_cursor", "x", "kid")
 GAP = "…"
 
 
