@@ -38,7 +38,10 @@ async def furnished(tenant: factory.Tenant, server: GatepassProcess, key: str) -
     """Cards for each verdict, and several pages of events."""
     unused = [await tenant.card() for _ in range(60)]
     suspended, revoked, no_ticket = await tenant.card(), await tenant.card(), await tenant.card(with_ticket=False)
-    await tenant.move_card(suspended, CardStatus.SUSPENDED)
+    # That gates show: no call changes it. The other one may be resumed.
+    resumable = await tenant.card()
+    for card in (suspended, resumable):
+        await tenant.move_card(card, CardStatus.SUSPENDED)
     await tenant.move_card(revoked, CardStatus.REVOKED)
     cancelled = await tenant.card(with_ticket=False)
     ticket_id = await tenant.ticket(cancelled)
@@ -49,21 +52,32 @@ async def furnished(tenant: factory.Tenant, server: GatepassProcess, key: str) -
     async with server.client(key) as client:
         cursors = [(await client.get("/events", params={"limit": limit})).json()["next_cursor"] for limit in (1, 2, 3)]
         subscribed = await subscriptions(client)
-    special = [suspended, revoked, no_ticket, cancelled] * 4
+    special = [suspended, revoked, no_ticket, cancelled]
     return schemathesis_run.Real(
         events=[str(tenant.event_id), str(tenant.event_id), str(draft), str(pages[0])],
         categories=[str(tenant.category_id)],
-        cards=[str(card.id) for card in (*unused[40:50], suspended, revoked)],
+        cards=[str(card.id) for card in (*unused[40:50], resumable, revoked)],
         tickets=[str(ticket_id), *[str(await tenant.ticket(await tenant.card(with_ticket=False))) for _ in range(9)]],
-        card_numbers=[card.number for card in (*unused[:30], *special)],
+        card_numbers=[
+            *(card.number for card in unused[:30]),
+            *(spelled for card in special for spelled in spellings(card.number)),
+        ],
         tokens=[
-            *(tenant.token(card) for card in (*unused[30:], *special)),
+            *(tenant.token(card) for card in unused[30:]),
+            *(tenant.token(card, valid_for=timedelta(hours=hours)) for card in special for hours in range(1, 9)),
             *(tenant.token(card, valid_for=timedelta(seconds=-1)) for card in unused[:15]),
         ],
         cursors=cursors,
         **await changeable(tenant),
         **subscribed,
     )
+
+
+def spellings(number: str) -> list[str]:
+    """A value that is given twice counts once: what shall be drawn often is spelled in several ways."""
+    bare = number.replace(" ", "")
+    ways = [number, bare, number.replace(" ", "-"), number.replace(" ", "  ")]
+    return [*ways, *(way.lower() for way in ways)]
 
 
 async def changeable(tenant: factory.Tenant) -> dict[str, list[str]]:
@@ -87,7 +101,7 @@ async def in_sandbox(server: GatepassProcess, key: str) -> schemathesis_run.Real
         categories=[str(category.id) for category in sandbox.CATALOGUE_ENTRY.categories],
         cards=[str(id) for id in sandbox.CARD_IDS.values()],
         tickets=[str(given.ticket_id) for given in sandbox.CARDS.values() if given.ticket_id],
-        card_numbers=list(sandbox.CARDS),
+        card_numbers=[spelled for name in sandbox.CARDS for spelled in (name, name.lower(), name.title())],
         tokens=[f"SVC1.{name}.0.0" for name in sandbox.CARDS],
         cursors=["MTkwNzc3NjgwMDAwMDAwMC4wMDAwMDAwMC0wMDAwLTAwMDAtMDAwMC0wMDAwMDAwMGU3ZTc"],
         changeable=[str(sandbox.EVENT_ID)],
