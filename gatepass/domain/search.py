@@ -127,6 +127,7 @@ BY_TITLE: Final = """
     SELECT 'event' AS kind, e.id, e.title AS name, NULL AS mode, NULL::uuid AS parent_id, NULL AS detail
       FROM event e
      WHERE e.organization_id = $1
+       AND search_words($2) <> '{}'
        AND NOT EXISTS (SELECT FROM unnest(search_words($2)) u (word)
                         WHERE NOT EXISTS (SELECT FROM unnest(search_words(e.title)) v (word)
                                            WHERE starts_with(v.word, u.word)))

@@ -226,6 +226,7 @@ FOLLOWING_LOOKED_AT: Final = """
      LIMIT 1
 """
 
+# With both bounds inside, PostgreSQL 15 would rather read all scans of that time than those of the event.
 FOLLOWING_OF_EVENT: Final = """
     SELECT *
       FROM (SELECT at, id, mode, event_id, card_number, card_id, ticket_id, verdict, gate, scanner_id, occurred_at
@@ -234,10 +235,10 @@ FOLLOWING_OF_EVENT: Final = """
                AND event_id = $8
                AND at >= $3
                AND (at, id) > ($3, $4)
-               AND at < $7
              ORDER BY at, id
              LIMIT $6) looked
      WHERE mode = $2
+       AND at < $7
      ORDER BY at, id
      LIMIT $5
 """

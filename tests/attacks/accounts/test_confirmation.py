@@ -38,6 +38,7 @@ CONFIRMED = {
     "POST /studio/{mode}/team/{person_id}/remove", "POST /studio/{mode}/team/{person_id}/keys",
     # cards that let somebody in
     "POST /studio/{mode}/cards/{card_id}/print", "POST /studio/{mode}/cards/{card_id}/replace",
+    "GET /studio/{mode}/cards/{card_id}/merge", "POST /studio/{mode}/cards/{card_id}/merge",
     # exports of personal data
     "GET /studio/{mode}/events/{event_id}/tickets/export", "GET /studio/{mode}/audit/export.csv",
     # what cannot be taken back, for many at once
