@@ -151,7 +151,7 @@ PEOPLE = """
            initcap(translate(to_hex(65536 + floor(power(random(), 2) * 60000)::int), %(digits)s, 'rotinaleskumbdhv'))
                AS last,
            'SVC ' || to_char(n / 10000, 'FM0000') || ' ' || to_char(n %% 10000, 'FM0000') || ' '
-               || to_char((n * 7919) %% 10000, 'FM0000') AS number
+               || to_char((n::bigint * 7919) %% 10000, 'FM0000') AS number
       FROM generate_series(1, %(people)s) n
 """
 CARDS = """
