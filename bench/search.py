@@ -58,8 +58,8 @@ def _load(url: str, organization_id: UUID, of_events: list[tuple[UUID, UUID]], p
         connection.execute(PEOPLE, {"people": people, "digits": "0123456789abcdef"})
         connection.execute(CARDS, {"organization": organization_id})
         connection.execute(HOLDERS, {"organization": organization_id})
-        for n, (event_id, category_id) in enumerate(of_events):
-            here = {"organization": organization_id, "event": event_id, "category": category_id, "n": n}
+        for event_id, category_id in of_events:
+            here = {"organization": organization_id, "event": event_id, "category": category_id}
             connection.execute(TICKETS, here | {"count": ticket_count // len(of_events)})
         connection.execute(REFERENCES, {"organization": organization_id, "event": of_events[0][0]})
         connection.execute("VACUUM ANALYZE")

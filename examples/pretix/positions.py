@@ -36,7 +36,7 @@ class Position:
         return {
             "event_id": event_id,
             "category_id": self.category_id or "",
-            "holder": {"name": self.name, "email": self.email, "locale": self.locale},
+            "holder": self.holder,
             "external_id": self.external_id(number),
         }
 

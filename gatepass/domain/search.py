@@ -67,9 +67,7 @@ async def by_text(tx: Tx, organization_id: UUID, text: str, *, names: bool) -> l
     if card:
         return card
     found = await tx.all(SearchResult, BY_TITLE, organization_id, text, MOST)
-    held = await cards.find_by_digits(tx, organization_id, text, limit=MOST)
-    if not held and names:
-        held = await cards.find_by_holder(tx, organization_id, text, limit=MOST)
+    held = await cards.find_by_text(tx, organization_id, text, names=names, limit=MOST)
     found += [SearchResult(SearchKind.CARD, one.id, one.name or one.number, detail=_told(one)) for one in held]
     referred = await tickets.find_by_reference(tx, organization_id, text, limit=MOST)
     return found + [

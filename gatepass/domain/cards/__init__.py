@@ -36,6 +36,7 @@ from gatepass.domain.cards.search import (
     find_by_external_id,
     find_by_holder,
     find_by_number,
+    find_by_text,
     ids_by_text,
     newest,
 )
@@ -102,6 +103,7 @@ __all__ = [
     "find_by_external_id",
     "find_by_holder",
     "find_by_number",
+    "find_by_text",
     "find_holders",
     "format_number",
     "ids_by_text",

@@ -81,6 +81,12 @@ async def ids_by_text(tx: Tx, organization_id: UUID, typed: str, *, names: bool,
     return [row["card_id"] for row in rows]
 
 
+async def find_by_text(tx: Tx, organization_id: UUID, typed: str, *, names: bool, limit: int) -> list[HeldCard]:
+    """Cards with these digits; else, if `names` may be seen, cards with a holder of these words."""
+    found = await find_by_digits(tx, organization_id, typed, limit=limit)
+    return found or (await find_by_holder(tx, organization_id, typed, limit=limit) if names else [])
+
+
 async def find_by_digits(tx: Tx, organization_id: UUID, typed: str, *, limit: int) -> list[HeldCard]:
     """Cards with these groups of four digits in their number."""
     groups = digit_groups(typed)

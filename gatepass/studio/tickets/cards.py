@@ -89,9 +89,9 @@ async def _search(context: Context, text: str) -> CardSearchResult:
         if card is not None:
             return CardSearchResult([card], [], exact=card.id)
         referred = await tickets.find_by_reference(tx, context.organization_id, text, limit=PAGE)
-        held = await cards.find_by_digits(tx, context.organization_id, text, limit=PAGE + 1)
-        if not held and context.may(Permission.HOLDERS_READ):
-            held = await cards.find_by_holder(tx, context.organization_id, text, limit=PAGE + 1)
+        held = await cards.find_by_text(
+            tx, context.organization_id, text, names=context.may(Permission.HOLDERS_READ), limit=PAGE + 1
+        )
     exact = referred[0].card_id if len(referred) == 1 and not held else None
     return CardSearchResult(held[:PAGE], referred, more=len(held) > PAGE, exact=exact)
 
