@@ -3,6 +3,7 @@
 The socket is bound before anything slow begins, so that a port in use is reported at once.
 """
 
+import asyncio
 import errno
 import gc
 import os
@@ -59,6 +60,9 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stopping()  # ends the streams, which the shutdown would otherwise wait for
+        # Two turns of the event loop read what has arrived. uvicorn closes a connection whose request was not read yet.
+        for _ in range(2):
+            await asyncio.sleep(0)
         await super().shutdown(sockets=sockets)
         if self.force_exit:
             # uvicorn leaves the application as it is then, and logs a traceback when the event loop cancels it.
