@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 from uuid import UUID
 
@@ -25,7 +26,7 @@ class Holder:
     email: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HolderDetails:
     """A person as a caller describes them. A holder must have a name; without one the e-mail address is used."""
 
@@ -37,7 +38,7 @@ class HolderDetails:
     def shown_name(self) -> str:
         return self.name or (self.email or "")[:LONGEST_NAME]
 
-    @property
+    @cached_property
     def address(self) -> str | None:
         """The e-mail address in the form in which addresses are compared."""
         return normalize_email(self.email) if self.email else None
@@ -46,8 +47,10 @@ class HolderDetails:
 def normalize_email(email: str) -> str:
     """The one form of an address: of two spellings both find the same person. PostgreSQL never makes it.
 
-    Case folding can undo NFKC, so that NFKC comes last too.
+    Case folding can undo NFKC, so that NFKC comes last too. All of it only lowers the case of ASCII.
     """
+    if email.isascii():
+        return email.lower().strip()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", email).casefold()).strip()
 
 

@@ -1,9 +1,10 @@
 """Issuing cards. Serials are random, so that a card number does not disclose how many cards there are."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from struct import iter_unpack
 from typing import Final
 from uuid import UUID
 
@@ -53,11 +54,18 @@ async def issue(
 
 
 async def issue_all(
-    tx: Tx, organization_id: UUID, wanted: Sequence[NewCard], *, by: str | None, at: datetime
+    tx: Tx,
+    organization_id: UUID,
+    wanted: Sequence[NewCard],
+    *,
+    by: str | None,
+    at: datetime,
+    superseded: Collection[str] | None = None,
 ) -> Mapping[UUID, str]:
     """Make these cards with their holders; the numbers by id. Without `by` the audit log says nothing of each.
 
-    The caller has decided who is a companion, while no other transaction could name the same people.
+    The caller has decided who is a companion, while no other transaction could name the same people. `superseded` are
+    those of the addresses that had a card which is revoked now, if the caller knows them.
     """
     if not wanted:
         return {}
@@ -72,7 +80,7 @@ async def issue_all(
         current = {holder.address: id for id, holder, companion in held if holder.address and not companion}
         companions = {id: holder.address for id, holder, companion in held if holder.address and companion}
         if current:
-            await list_current(tx, organization_id, current)
+            await list_current(tx, organization_id, current, superseded)
         if companions:
             await list_addresses(tx, organization_id, companions, companions=True)
     if by is not None:
@@ -88,13 +96,21 @@ async def _make(tx: Tx, organization_id: UUID, wanted: Sequence[NewCard], at: da
     prefix = await tx.value(PREFIX, organization_id)
     missing, numbers = list(wanted), dict[UUID, str]()
     while missing:
-        drawn = {new.id: new.number or format_number(prefix, secrets.randbelow(SERIALS)) for new in missing}
+        serials = _random_serials(len(missing))
+        drawn = {
+            new.id: new.number or format_number(prefix, serial) for new, serial in zip(missing, serials, strict=True)
+        }
         rows = await tx.rows(ISSUE, organization_id, list(drawn), list(drawn.values()), at)
         numbers |= {row["id"]: drawn[row["id"]] for row in rows}
         missing = [new for new in missing if new.id not in numbers]
         if any(new.number for new in missing):
             raise CardNumberTaken(param="number")
     return numbers
+
+
+def _random_serials(count: int) -> list[int]:
+    """One call of the system for all of them. Of 2^64 numbers each serial has as many, to one part in 10^8."""
+    return [number % SERIALS for (number,) in iter_unpack("Q", secrets.token_bytes(8 * count))]
 
 
 async def erase_holder(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: datetime) -> None:

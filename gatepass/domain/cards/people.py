@@ -33,13 +33,12 @@ async def take_turns(tx: Tx, organization_id: UUID, words: Collection[str]) -> N
 
     All take their locks in one order: events, these, cards, categories.
     """
-    locks = {_lock(organization_id, word) for word in words}
-    if locks:
-        await tx.run(TAKE_TURNS, sorted(locks))
+    turns = {hashlib.sha256(word.encode()).digest()[0] % TURNS for word in words}
+    if turns:
+        await tx.run(TAKE_TURNS, sorted(_lock(organization_id, turn) for turn in turns))
 
 
-def _lock(organization_id: UUID, word: str) -> int:
-    turn = hashlib.sha256(word.encode()).digest()[0] % TURNS
+def _lock(organization_id: UUID, turn: int) -> int:
     digest = hashlib.sha256(b"person" + organization_id.bytes + bytes([turn])).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 
@@ -61,9 +60,16 @@ def _person(row: Row, *, listed: bool) -> PersonCard:
     return PersonCard(row["email"], row["id"], row["number"], CardStatus(row["status"]), listed)
 
 
-async def list_current(tx: Tx, organization_id: UUID, cards: Mapping[str, UUID]) -> None:
-    """Make these the current cards of their addresses; a revoked card that was it before no longer is."""
-    await tx.run(SUPERSEDE, organization_id, list(cards))
+async def list_current(
+    tx: Tx, organization_id: UUID, cards: Mapping[str, UUID], superseded: Collection[str] | None = None
+) -> None:
+    """Make these the current cards of their addresses; a revoked card that was it before no longer is.
+
+    `superseded` are the addresses that had one, if the caller knows them.
+    """
+    addresses = list(cards if superseded is None else superseded)
+    if addresses:
+        await tx.run(SUPERSEDE, organization_id, addresses)
     await list_addresses(tx, organization_id, {card_id: email for email, card_id in cards.items()}, companions=False)
 
 
@@ -85,13 +91,21 @@ async def list_addresses(tx: Tx, organization_id: UUID, emails: Mapping[UUID, st
 
 TAKE_TURNS: Final = "SELECT pg_advisory_xact_lock(u.lock) FROM unnest($1::bigint[]) u (lock)"
 
+# A look-up for each address, whatever the number of addresses: see `tickets/situation.py`.
 CURRENT: Final = """
-    SELECT h.email, c.id, c.number, c.status
-      FROM holder_email h
-      JOIN card c ON c.organization_id = h.organization_id AND c.id = h.card_id
-     WHERE h.organization_id = $1
-       AND h.email = ANY ($2)
-       AND h.current
+    SELECT u.email, c.id, c.number, c.status
+      FROM unnest($2::text[]) u (email)
+     CROSS JOIN LATERAL (SELECT x.card_id
+                           FROM holder_email x
+                          WHERE x.organization_id = $1
+                            AND x.email = u.email
+                            AND x.current
+                         OFFSET 0) h
+     CROSS JOIN LATERAL (SELECT x.id, x.number, x.status
+                           FROM card x
+                          WHERE x.organization_id = $1
+                            AND x.id = h.card_id
+                         OFFSET 0) c
 """
 
 # Holders that version 0.2 stored. An active card before a suspended one, of the 100 oldest.

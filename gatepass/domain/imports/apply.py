@@ -46,8 +46,8 @@ async def apply_some(tx: Tx, job: Import, categories: list[TicketCategory], *, a
             batch.refuse([line], Fault.REFERENCE_TAKEN)
         else:
             made_cards += outcome.made_card
-    await tx.run(GONE, job.organization_id, job.id, list(batch.parsed_rows))
     await record_faults(tx, job, batch)
+    await tx.run(GONE, job.organization_id, job.id, job.reached, batch.reached)
     newly_faulty = sum(batch.were[line] is None for line in batch.faults)
     counts = (len(batch.parsed_rows), made_cards, newly_faulty)
     await tx.run(ADVANCE, job.organization_id, job.id, batch.reached, *counts, at)
@@ -65,7 +65,9 @@ GONE: Final = """
     DELETE FROM import_row
      WHERE organization_id = $1
        AND import_id = $2
-       AND line = ANY ($3)
+       AND line > $3
+       AND line <= $4
+       AND fault IS NULL
 """
 
 ADVANCE: Final = """

@@ -20,15 +20,8 @@ class ParsedRow:
     line: int
     category_id: UUID
     card_number: str | None
-    name: str | None
-    email: str | None
+    holder: HolderDetails | None
     reference: str | None
-
-    @property
-    def holder(self) -> HolderDetails | None:
-        if self.card_number or not self.name:
-            return None
-        return HolderDetails(self.name, self.email)
 
     @property
     def address(self) -> str | None:
@@ -67,7 +60,8 @@ class RowParser:
                 return Fault.BAD_CARD_NUMBER
         # A holder must have a name; without one the e-mail address is used.
         name = name or email[:LONGEST_NAME]
-        return ParsedRow(line, category, number or None, name or None, email or None, reference or None)
+        holder = None if number or not name else HolderDetails(name, email or None)
+        return ParsedRow(line, category, number or None, holder, reference or None)
 
     def _cell(self, cells: Sequence[str], field: Field) -> str:
         index = self._indexes.get(field)

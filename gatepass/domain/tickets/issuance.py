@@ -14,7 +14,7 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
 from gatepass.domain import audit_log, cards, webhooks
-from gatepass.domain.cards import NewCard
+from gatepass.domain.cards import CardStatus, NewCard
 from gatepass.domain.tickets import messages
 from gatepass.domain.tickets.request import TicketRequest
 from gatepass.domain.tickets.situation import ChosenCard, KnownTicket, Situation, read_situation
@@ -99,7 +99,10 @@ async def _cards(
     unlisted = {email: card_id for email, card_id in unlisted.items() if used.get(email) == card_id}
     if unlisted:
         await cards.list_current(tx, organization_id, unlisted)
-    return dict(await cards.issue_all(tx, organization_id, new, by=by, at=at))
+    revoked = {person.email for person in people if person.status is CardStatus.REVOKED}
+    superseded = [one.holder.address for one in new if one.holder and not one.companion]
+    superseded = [address for address in superseded if address in revoked]
+    return dict(await cards.issue_all(tx, organization_id, new, by=by, at=at, superseded=superseded))
 
 
 async def _tickets(
@@ -115,7 +118,7 @@ async def _tickets(
     if named:
         await tx.run(
             NAME, organization_id, [request.event_id for request in named], [request.external_id for request in named],
-            [request.ticket_id for request in named], [request.fingerprint() for request in named],
+            [request.ticket_id for request in named], [request.fingerprint for request in named],
         )  # fmt: skip
     taken = Counter(request.category_id for request in requests)
     await tx.run(TAKE_PLACES, organization_id, list(taken), list(taken.values()))

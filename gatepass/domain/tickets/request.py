@@ -1,13 +1,14 @@
 """A request for a ticket, as the API, the studio and imports make it."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from uuid import UUID
 
 from gatepass.base.ids import digest_of, new_id
 from gatepass.domain.cards import HolderDetails, normalize_number
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TicketRequest:
     """A ticket that somebody asks for: on a card, for a person, or on a new card that nobody holds.
 
@@ -27,6 +28,7 @@ class TicketRequest:
     def address(self) -> str | None:
         return self.holder.address if self.holder else None
 
+    @cached_property
     def fingerprint(self) -> UUID:
         """A digest of what is asked for. A retry may be spelled differently, but not ask for something else."""
         holder = self.holder or HolderDetails()

@@ -75,7 +75,7 @@ class Situation:
         """The card for the ticket, the ticket that was made of this request before, or the first refusal."""
         known = self.known.get((request.event_id, request.external_id)) if request.external_id else None
         if known is not None:
-            same = known.fingerprint == request.fingerprint()
+            same = known.fingerprint == request.fingerprint
             return known if same else ExternalIdTaken(param="external_id")
         refusal = self._refused_by_event(request)
         if refusal is not None:
@@ -135,7 +135,7 @@ class Situation:
         self.places[request.category_id] -= 1
         self.holding.add((request.event_id, chosen.id))
         if request.external_id:
-            known = KnownTicket(request.ticket_id, chosen.id, chosen.number, request.fingerprint())
+            known = KnownTicket(request.ticket_id, chosen.id, chosen.number, request.fingerprint)
             self.known[request.event_id, request.external_id] = known
         if request.address and chosen.is_new and not chosen.companion:
             self.new_people.setdefault(request.address, chosen.id)
@@ -229,30 +229,50 @@ EVENTS: Final = """
 """
 LOCK_EVENTS: Final = EVENTS + " FOR NO KEY UPDATE"
 
+# Here and below, a look-up in an index for each value: for a thousand values at once PostgreSQL would rather read a
+# table whole, which grows with every batch. OFFSET 0 keeps the look-ups apart.
 KNOWN: Final = """
-    SELECT r.event_id, r.reference, r.fingerprint, t.id, t.card_id, c.number
+    SELECT u.event_id, u.reference, r.fingerprint, t.id, t.card_id, c.number
       FROM unnest($2::uuid[], $3::text[]) u (event_id, reference)
-      JOIN ticket_reference r ON r.organization_id = $1 AND r.reference = u.reference AND r.event_id = u.event_id
-      JOIN ticket t ON t.organization_id = $1 AND t.id = r.ticket_id
-      JOIN card c ON c.organization_id = $1 AND c.id = t.card_id
+     CROSS JOIN LATERAL (SELECT x.ticket_id, x.fingerprint
+                           FROM ticket_reference x
+                          WHERE x.organization_id = $1
+                            AND x.reference = u.reference
+                            AND x.event_id = u.event_id
+                         OFFSET 0) r
+     CROSS JOIN LATERAL (SELECT x.id, x.card_id
+                           FROM ticket x
+                          WHERE x.organization_id = $1
+                            AND x.id = r.ticket_id
+                         OFFSET 0) t
+     CROSS JOIN LATERAL (SELECT x.number
+                           FROM card x
+                          WHERE x.organization_id = $1
+                            AND x.id = t.card_id
+                         OFFSET 0) c
 """
 
 CARDS_BY_NUMBER: Final = """
-    SELECT id
-      FROM card
-     WHERE organization_id = $1
-       AND number = ANY ($2)
+    SELECT c.id
+      FROM unnest($2::text[]) u (number)
+     CROSS JOIN LATERAL (SELECT x.id
+                           FROM card x
+                          WHERE x.organization_id = $1
+                            AND x.number = u.number
+                         OFFSET 0) c
 """
 
 CARDS: Final = """
-    SELECT id, number, status
-      FROM card
-     WHERE organization_id = $1
-       AND id = ANY ($2)
-     ORDER BY id
+    SELECT c.id, c.number, c.status
+      FROM unnest($2::uuid[]) u (id)
+     CROSS JOIN LATERAL (SELECT x.id, x.number, x.status
+                           FROM card x
+                          WHERE x.organization_id = $1
+                            AND x.id = u.id
+                         OFFSET 0) c
 """
-# Nobody suspends or revokes them until this transaction ends.
-LOCK_CARDS: Final = CARDS + " FOR SHARE"
+# Nobody suspends or revokes them until this transaction ends. They are locked in the order in which they are given.
+LOCK_CARDS: Final = CARDS.replace("OFFSET 0", "FOR SHARE")
 
 HOLDING: Final = """
     SELECT t.event_id, t.card_id
