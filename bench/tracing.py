@@ -9,7 +9,6 @@ go to a receiver in a process of its own. The ratio is the median over the round
 
 import argparse
 import json
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,9 +19,9 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bench import cpu, dataset, report
+from bench.connection import connect, post, read_answer
 from bench.console import wide_console
 from bench.stack import api, migrated_database
-from gatepass.base.settings import BASE_PATH
 from tests.processes import GatepassProcess
 
 OFF, SAMPLED, ALL = "not traced", "traced at 1 %", "traced at 100 %"
@@ -30,7 +29,6 @@ CONNECTIONS = 64
 WAVES = 16
 # At most 3 % of the CPU of a scan.
 WANTED = 1.03
-TIMEOUT = 60.0
 
 
 class Gates:
@@ -39,28 +37,13 @@ class Gates:
     def __init__(self, process: GatepassProcess, stack: ExitStack) -> None:
         self.pid = process.process.pid
         self.failed = 0
-        address = ("127.0.0.1", process.port)
-        self._connections = [
-            stack.enter_context(socket.create_connection(address, timeout=TIMEOUT)) for _ in range(CONNECTIONS)
-        ]
+        self._connections = [stack.enter_context(connect(process.port)) for _ in range(CONNECTIONS)]
 
     def wave(self, scans: Iterator[bytes]) -> None:
         for connection in self._connections:
             connection.sendall(next(scans))
         for connection in self._connections:
-            self.failed += not _answer(connection).startswith(b"HTTP/1.1 200 ")
-
-
-def _answer(connection: socket.socket) -> bytes:
-    answer = b""
-    while True:
-        piece = connection.recv(65536)
-        if not piece:
-            raise ConnectionError("the server closed the connection")
-        answer += piece
-        head, found, body = answer.partition(b"\r\n\r\n")
-        if found and len(body) >= int(head.lower().partition(b"content-length:")[2].split()[0]):
-            return answer
+            self.failed += not read_answer(connection).startswith(b"HTTP/1.1 200 ")
 
 
 def scans(plan: Path) -> Iterator[bytes]:
@@ -69,12 +52,7 @@ def scans(plan: Path) -> Iterator[bytes]:
         for line in lines:
             key, event, number, _ = line.split()
             fields = {"event_id": event, "gate": "North 2", "scanner_id": "scanner-7"}
-            body = json.dumps({**fields, "card_number": number.replace("_", " ")})
-            yield (
-                f"POST {BASE_PATH}/scan HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
-                f"Content-Type: application/json\r\nIdempotency-Key: bench-{number}\r\n"
-                f"Content-Length: {len(body)}\r\n\r\n{body}"
-            ).encode()
+            yield post("/scan", key, f"bench-{number}", {**fields, "card_number": number.replace("_", " ")})
 
 
 @contextmanager

@@ -2,21 +2,26 @@
 
 Without `apart` there is no timer, so a lone item never waits. Under load the batches grow by themselves, and the
 cost of an item falls. If a batch fails because of one item, its halves are run until only that item is refused.
+
+`map_in_pieces` goes through a batch that came as one, and lets others run in between.
 """
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from contextvars import Context
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from gatepass.base.deadline import call_ends
 from gatepass.base.errors import Busy, NotNow, Overloaded
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+# Items of a batch take 10 to 40 µs each. With a thousand at once the loop would answer no scan for 40 ms. A thread
+# would not help: it gives the interpreter back after 5 ms at the earliest, and a scan asks for it several times.
+PIECE: Final = 32
 # An item, its answer, and when its call ends.
 Waiting: TypeAlias = tuple[Item, asyncio.Future[Result], float | None]
 
@@ -141,3 +146,13 @@ class Batcher(Generic[Item, Result]):
 def _is_of_one_item(error: Exception) -> bool:
     """An unreachable database fails every item; a locked row or a refused value fails one."""
     return isinstance(error, Busy) or not isinstance(error, NotNow)
+
+
+async def map_in_pieces(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """`work` of each item, in their order. After every piece others have their turn on the event loop."""
+    done: list[Result] = []
+    for item in items:
+        done.append(work(item))
+        if len(done) % PIECE == 0:
+            await asyncio.sleep(0)
+    return done

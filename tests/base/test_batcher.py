@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from gatepass.base.batcher import Batcher
+from gatepass.base.batcher import PIECE, Batcher, map_in_pieces
 from gatepass.base.errors import Busy, Overloaded, Unavailable
 
 
@@ -186,3 +186,18 @@ async def test_a_batch_does_not_stay_apart_when(reason: str) -> None:
             await batcher.drain()
     assert answer.result() == 20
     assert len(batcher) == 0
+
+
+async def test_long_work_lets_others_run_in_between() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(other())
+    assert await map_in_pieces(str, range(10 * PIECE)) == [str(n) for n in range(10 * PIECE)]
+    beside.cancel()
+    assert turns >= 9

@@ -65,24 +65,29 @@ class TicketOut(Versioned):
 
     @classmethod
     def of(cls, ticket: ListedTicket) -> "TicketOut":
-        return cls(
-            id=ticket.id,
-            event_id=ticket.event_id,
-            category_id=ticket.category_id,
-            tier=ticket.tier,
-            category_name=ticket.category_name,
-            card_id=ticket.card_id,
-            card_number=ticket.card_number,
-            external_id=ticket.external_id,
-            state=ticket.state,
-            issued_at=ticket.issued_at,
-            activated_at=ticket.activated_at,
-            gate=ticket.activated_gate,
-            scanner_id=ticket.activated_scanner_id,
-            cancelled_at=ticket.cancelled_at,
-            cancel_reason=ticket.cancel_reason,
-            updated_at=ticket.updated_at,
-        ).of_version(ticket.version)
+        return cls(**ticket_fields(ticket)).of_version(ticket.version)
+
+
+def ticket_fields(ticket: ListedTicket) -> dict[str, Any]:
+    """The fields of a TicketOut. ENCODER writes them as pydantic does, at a tenth of the cost."""
+    return {
+        "id": ticket.id,
+        "event_id": ticket.event_id,
+        "category_id": ticket.category_id,
+        "tier": ticket.tier,
+        "category_name": ticket.category_name,
+        "card_id": ticket.card_id,
+        "card_number": ticket.card_number,
+        "external_id": ticket.external_id,
+        "state": ticket.state,
+        "issued_at": ticket.issued_at,
+        "activated_at": ticket.activated_at,
+        "gate": ticket.activated_gate,
+        "scanner_id": ticket.activated_scanner_id,
+        "cancelled_at": ticket.cancelled_at,
+        "cancel_reason": ticket.cancel_reason,
+        "updated_at": ticket.updated_at,
+    }
 
 
 class TicketResultOut(Wire):

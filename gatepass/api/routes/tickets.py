@@ -1,7 +1,8 @@
 """/tickets: issue tickets, one or a thousand at once; read, cancel and transfer them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -24,18 +25,20 @@ from gatepass.api.routes.ticket_schemas import (
     TicketsWrite,
     parsed_ticket,
     parsed_transfer,
+    ticket_fields,
     ticket_id,
     uuid_field,
 )
 from gatepass.api.schemas import Data, Page, Wire, next_page, page_size, page_start
 from gatepass.api.write import Write
+from gatepass.base.batcher import map_in_pieces
 from gatepass.base.clock import EPOCH, rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.errors import InvalidRequest, Refusal
 from gatepass.base.paging import Place
 from gatepass.domain import tickets
 from gatepass.domain.keys import Mode
-from gatepass.domain.tickets import IssuedTicket, TicketFilter, TicketRequest, TicketState
+from gatepass.domain.tickets import IssuedTicket, ListedTicket, TicketFilter, TicketRequest, TicketState
 
 router = APIRouter(tags=[TAG])
 
@@ -66,7 +69,7 @@ async def create_ticket(write: TicketsWrite) -> Response:
 async def create_tickets(write: TicketsWrite) -> Response:
     """Issue many tickets in one transaction; an item that is refused harms no other."""
     raw = await write.request.body(LARGEST_BATCH)
-    parsed = [_parsed(write, bytes(item)) for item in decoded(raw, BATCH).tickets]
+    parsed = await map_in_pieces(partial(_parsed, write), decoded(raw, BATCH).tickets)
     write.require_live()
     requests = [request for request in parsed if isinstance(request, TicketRequest)]
 
@@ -78,21 +81,22 @@ async def create_tickets(write: TicketsWrite) -> Response:
     async def show(tx: Tx, kept: Kept) -> list[dict[str, Any]]:
         ids = [item.id for item in kept.items if item.id is not None]
         found = await tickets.find_all(tx, write.caller.organization_id, ids)
-        return [
-            {"status": item.status, **(item.problem or {})}
-            if item.id is None or item.id not in found
-            else {"status": item.status, "data": TicketOut.of(found[item.id]).model_dump(mode="json")}
-            for item in kept.items
-        ]
+        return await map_in_pieces(partial(_result, found), kept.items)
 
     return await once(write, raw, issue, show)
 
 
-def _parsed(write: Write, raw: bytes) -> TicketRequest | Kept:
+def _parsed(write: Write, item: msgspec.Raw) -> TicketRequest | Kept:
     try:
-        return parsed_ticket(raw)
+        return parsed_ticket(bytes(item))
     except InvalidRequest as refusal:
         return item_problem(refusal, write)
+
+
+def _result(found: Mapping[UUID, ListedTicket], item: Kept) -> dict[str, Any]:
+    if item.id is None or item.id not in found:
+        return {"status": item.status, **(item.problem or {})}
+    return {"status": item.status, "data": ticket_fields(found[item.id])}
 
 
 def _kept(write: Write, outcome: IssuedTicket | Refusal) -> Kept:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.batcher import map_in_pieces
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
 from gatepass.domain import audit_log, cards, webhooks
@@ -64,7 +65,7 @@ async def issue_all(
     Without `companions` a person who has a ticket for the event is refused another one.
     """
     situation = await read_situation(tx, organization_id, requests, companions=companions, locked=True)
-    judged = [(request, situation.judge(request)) for request in requests]
+    judged = list(zip(requests, await map_in_pieces(situation.judge, requests), strict=True))
     accepted = [_Accepted(request, card) for request, card in judged if isinstance(card, ChosenCard)]
     numbers = await _cards(tx, organization_id, situation, accepted, by=by, at=at)
     if accepted:
@@ -80,7 +81,7 @@ async def check_all(
     situation = await read_situation(tx, organization_id, requests, companions=companions, locked=False)
     for category_id in situation.places:
         situation.places[category_id] -= taken[category_id]
-    judged = [situation.judge(request) for request in requests]
+    judged = await map_in_pieces(situation.judge, requests)
     return [None if isinstance(found, ChosenCard) else found for found in judged]
 
 
