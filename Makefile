@@ -98,10 +98,11 @@ acceptance-18:  ## the same on PostgreSQL 18 only
 	$(BIN)/python -m tests.contract.acceptance --postgres 18 $(ACCEPTANCE)
 
 .PHONY: bench
-bench:  ## scans a second against bare PostgreSQL, in one run, and what tracing costs them; needs wrk
+bench:  ## scans and batches of tickets against bare PostgreSQL, in one run, and what tracing costs; needs wrk
 	$(call need,wrk)
 	$(BIN)/python -m bench.scan
 	$(BIN)/python -m bench.tracing
+	$(BIN)/python -m bench.batches
 
 .PHONY: bench-check
 bench-check:  ## the same in short, for CI: it fails if a ratio is below 60 % of the wanted one; needs wrk
@@ -115,8 +116,9 @@ bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizat
 	$(BIN)/python -m bench.growth
 
 .PHONY: bench-imports
-bench-imports:  ## a million rows of CSV through the studio and a worker: speed, memory, stalls
-	$(BIN)/python -m bench.imports
+bench-imports:  ## a million rows of CSV through the studio and a worker: speed against before, memory, stalls
+	$(call need,git)
+	$(BIN)/python -m bench.imports --against 5a5fe53
 
 .PHONY: bench-live
 bench-live:  ## the live page of an event under load: exact, delay, cost to scans; needs wrk

@@ -1,9 +1,9 @@
 """A million rows through the real studio and worker: rows a second, memory, and the longest stall of the progress.
 
-    python -m bench.imports [--rows 1000000] [--undo]
+    python -m bench.imports [--rows 1000000] [--undo] [--against 5a5fe53 --rounds 3]
 
 The CSV file is generated while it is sent, so that this process does not hold it either. Another event is scanned at
-the same time.
+the same time. With `--against` an earlier commit imports the same rows by its own code, in turn, before the table.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import httpx2
 from rich.console import Console
 
 from bench.console import wide_console
+from bench.earlier import compare
 from bench.report import empty_table
 from bench.stack import migrated_database
 from gatepass.base.database import Database
@@ -262,15 +263,25 @@ async def measure(url: str, rows: int, *, undo: bool = False) -> Figures:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--rows", type=int, default=1_000_000)
     arguments.add_argument("--postgres", type=int, default=18)
     arguments.add_argument("--undo", action="store_true", help="undo the import at the end, and measure that too")
+    arguments.add_argument("--against", metavar="COMMIT", help="first compare with this commit, in turn")
+    arguments.add_argument("--against-rows", type=int, default=100_000, help="in each round of the comparison")
+    arguments.add_argument("--rounds", type=int, default=3, help="of the comparison")
     options = arguments.parse_args()
+    ratio = None
+    if options.against:
+        ratio = compare(options.against, options.against_rows, options.rounds, wide_console())
+        wide_console().print(ratio.text())
+    if not options.rows:
+        raise SystemExit(0 if ratio is None or ratio.reaches() else "below what is wanted")
     with migrated_database(options.postgres) as (_, url):
         figures = asyncio.run(measure(url, options.rows, undo=options.undo))
     figures.show(wide_console())
-    raise SystemExit(0 if figures.is_good() else "over the limits")
+    good = figures.is_good() and (ratio is None or ratio.reaches())
+    raise SystemExit(0 if good else "over the limits")
 
 
 if __name__ == "__main__":

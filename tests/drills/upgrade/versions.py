@@ -59,9 +59,10 @@ class Version:
 TODAY = Version("today", ROOT)
 
 
-def exported(name: str, commit: str, folder: Path) -> Version:
-    """The source of this commit, in a folder of its own."""
-    archive = subprocess.run([_git(), "archive", commit, "gatepass"], cwd=ROOT, check=True, capture_output=True).stdout
+def exported(name: str, commit: str, folder: Path, *trees: str) -> Version:
+    """The source of this commit, or these trees of it, in a folder of its own."""
+    command = [_git(), "archive", commit, *(trees or ("gatepass",))]
+    archive = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
     path = folder / name
     with tarfile.open(fileobj=BytesIO(archive)) as files:
         files.extractall(path, filter="data")
