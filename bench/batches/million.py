@@ -18,6 +18,7 @@ from rich.console import Console
 
 from bench import dataset
 from bench.batches.shop import SIZE, Caller, Shop, open_shop
+from bench.batches.speed import PATIENT
 from bench.connection import post
 from bench.measure import wrk
 from bench.report import Ratio, empty_table
@@ -84,7 +85,7 @@ def measure(version: int, tickets: int, rounds: int, seconds: int) -> Million:
         most_rounds = rounds + tickets // (seconds * 500)
         data = dataset.load(url, folder, most_rounds * (seconds + ALONE) * SCANS_A_SECOND, 1)
         shop = open_shop(url, "Shop")
-        (process,) = stack.enter_context(api(url, 1))
+        (process,) = stack.enter_context(api(url, 1, **PATIENT))
         used = 0
 
         def scan(duration: int) -> float:

@@ -5,6 +5,9 @@ from pathlib import Path
 from rich.console import Console
 
 from bench import dataset, growth, report, scan
+from bench.batches import __main__ as batches
+from bench.batches import speed as batch_speed
+from bench.batches.million import Million
 from bench.console import wide_console
 from bench.imports import Figures
 from bench.live import measure as live
@@ -17,6 +20,7 @@ from bench.webhooks import fairness
 from bench.webhooks.receipts import Latency
 from tests.postgres import Cluster
 
+BATCH_WAYS = (batch_speed.bare, batch_speed.http)
 LONG = 12_345_678.9
 SLICE = Slice(12_345_678, 1, LONG, LONG, LONG, 0, 0, LONG, LONG, LONG)
 
@@ -37,6 +41,8 @@ def print_all(console: Console) -> None:
     ]
     peer.table(console, systems, [])
     steps: dict[str, float] = dict.fromkeys(("receiving", "checking", "applying", "undoing"), 0.001)
+    batches.show(console, [Series(name(n), [SLICE]) for n in batch_speed.CALLERS for name in BATCH_WAYS])
+    Million([LONG] * 5, [LONG] * 5, 12_345_678, 0.001, 12_345_678, LONG, LONG).show(console)
     Figures(1_000_000, steps, {"studio": LONG}).show(console)
     series = [Series(name, [SLICE]) for name in (speed.WITHOUT, speed.WITH)]
     live.show(console, series, Exactness(LONG, 12_345_678, *[LONG] * 5), [])
