@@ -53,7 +53,7 @@ async def _organization(
     async with db.transaction() as tx:
         organization = await organizations.create(tx, "Bench", at=now)
         await cards.rotate(tx, organization.id, vault, by=BY, at=now)
-        sign = await cards.signer(tx, organization.id, vault)
+        sign = await cards.signer(tx, organization.id, vault, at=now)
         key = await keys.issue(
             tx, organization.id, "bench", Mode.LIVE, [Scope.ADMIN], cell=cell, by=BY, at=now,
             rate_per_second=RATE, burst=RATE,

@@ -150,7 +150,7 @@ async def tenant(db: Database, *, places: int = 100_000, card_prefix: str = "SVC
     async with db.transaction() as tx:
         organization = await organizations.create(tx, "Harbour Nights", at=now(), card_prefix=card_prefix)
         await cards.rotate(tx, organization.id, VAULT, by=BY, at=now())
-        sign = await cards.signer(tx, organization.id, VAULT)
+        sign = await cards.signer(tx, organization.id, VAULT, at=now())
         event_id = await _event(tx, organization.id, timedelta(hours=1))
         category_id = await events.add_category(
             tx, organization.id, event_id, "General", Decimal("25.50"), "EUR", places, by=BY, at=now()

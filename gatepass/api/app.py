@@ -79,7 +79,7 @@ async def _refused(request: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, Refusal)  # noqa: S101  registered for nothing else
     call = call_of(request)
     call.refuse(refusal)
-    return refusal_reply(refusal, call.caller.mode if call.caller else None).response()
+    return refusal_reply(refusal).response()
 
 
 async def _broken(request: Request, _error: Exception) -> Response:

@@ -8,10 +8,10 @@ A route hands over what it does and how the answer is made of what is kept:
         body = decoded(raw, NEW)
 
         async def create(tx: Tx) -> Kept:
-            return Kept(201, id=await events.create(tx, write.caller.organization_id, …))
+            return Kept(201, id=await events.create(tx, write.caller.tenant_id, …))
 
         async def find(tx: Tx, id: UUID) -> EventOut:
-            return EventOut.of(await events.find(tx, write.caller.organization_id, id))
+            return EventOut.of(await events.find(tx, write.caller.tenant_id, id))
 
         return await once(write, raw, create, the_kept(find))
 
@@ -59,8 +59,9 @@ async def once(
     taken, shown = _taken(write, raw), None
     async with write.state.writing():
         async with write.state.db.transaction(write.call.address) as tx:
+            await write.open(tx)
             before = await idempotency.take(tx, taken) if taken else None
-            kept = before or (await act(tx) if taken is None else await _done(tx, write, taken, act))
+            kept = before or (await act(tx) if taken is None else await _done(tx, taken, act))
             if kept.problem is None:
                 shown = await show(tx, kept)
             else:
@@ -83,9 +84,9 @@ def the_kept(find: Callable[[Tx, UUID], Awaitable[T]]) -> Callable[[Tx, Kept], A
     return show
 
 
-def item_problem(refusal: Refusal, write: Write) -> Kept:
+def item_problem(refusal: Refusal) -> Kept:
     """The refusal of one item of a batch, to be kept among `Kept.items`. One that refuses the whole call is raised."""
-    status = status_of(refusal, write.caller.mode)
+    status = status_of(refusal)
     if status not in KEPT_REFUSALS and status != 400:
         raise refusal
     return Kept(status, problem=body_of(refusal))
@@ -103,12 +104,12 @@ def _taken(write: Write, raw: bytes) -> Taken | None:
     )
 
 
-async def _done(tx: Tx, write: Write, taken: Taken, act: Callable[[Tx], Awaitable[Kept]]) -> Kept:
+async def _done(tx: Tx, taken: Taken, act: Callable[[Tx], Awaitable[Kept]]) -> Kept:
     try:
         async with tx.savepoint():
             kept = await act(tx)
     except Refusal as refusal:
-        status = status_of(refusal, write.caller.mode)
+        status = status_of(refusal)
         if status not in KEPT_REFUSALS:
             raise
         kept = Kept(status, problem=body_of(refusal))

@@ -18,7 +18,7 @@ from gatepass.base.errors import (
     Unavailable,
 )
 from gatepass.base.wire_constants import SHOULD_RETRY_HEADER
-from gatepass.domain import cards, events, idempotency, keys, limits, organizations, tickets, webhooks
+from gatepass.domain import cards, events, idempotency, keys, limits, organizations, tickets, twin, webhooks
 from gatepass.domain.keys import Mode
 from gatepass.domain.tickets.activation import REFUSALS
 
@@ -100,6 +100,7 @@ STATUS: Final[dict[type[Refusal], int]] = {
     NotAllowedFromHere: 409,
     cards.NoSigningKey: 409,
     webhooks.TooManyEndpoints: 409,
+    twin.SandboxFull: 409,
     cards.Expired: 410,
     ChangedMeanwhile: 412,
     RequestTooLarge: 413,
@@ -116,7 +117,7 @@ STATUS: Final[dict[type[Refusal], int]] = {
     Overloaded: 503,
 }
 
-# The spec wants 400 for used, expired and revoked test cards. The code is the same in both modes.
+# The spec wants 400 for a scan of a used, expired or revoked card in the sandbox. The code is the same in both modes.
 SANDBOX_STATUS: Final[dict[type[Refusal], int]] = {
     tickets.AlreadyActivated: 400,
     cards.Expired: 400,

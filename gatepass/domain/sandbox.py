@@ -1,27 +1,25 @@
-"""The sandbox: a fictional event and five cards with fixed verdicts. Pure; it reads no table."""
+"""The fictional event of the sandbox, and eight test cards with fixed verdicts. Pure; it reads no table."""
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.paging import Place
 from gatepass.base.wire_constants import TOKEN_PREFIX
 from gatepass.domain.cards import (
-    INVALID,
     Card,
     CardNotFound,
     CardRevoked,
     CardStatus,
+    CardSuspended,
     Expired,
-    InvalidToken,
     Verification,
     standing,
 )
-from gatepass.domain.events import CatalogueEntry, Event, EventNotFound, EventStatus, TicketCategory
+from gatepass.domain.events import CatalogueEntry, Event, EventStatus, TicketCategory
 
 EVENT_ID: Final = UUID("00000000-0000-0000-0000-00000000e7e7")
 TOKEN: Final = re.compile(rf"{TOKEN_PREFIX}\.([A-Z_]{{1,32}})\.0\.0", re.ASCII)
@@ -39,16 +37,14 @@ class SandboxVerdict:
     category_name: str | None = None
     first_at: datetime | None = None
 
-    def as_json(self) -> str:
-        return json.dumps(
-            {
-                "verdict": self.verdict,
-                "ticket_id": str(self.ticket_id) if self.ticket_id else None,
-                "tier": self.tier,
-                "category_name": self.category_name,
-                "first_at": rfc3339(self.first_at) if self.first_at else None,
-            }
-        )
+    def facts(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict,
+            "ticket_id": self.ticket_id,
+            "tier": self.tier,
+            "category_name": self.category_name,
+            "first_at": rfc3339(self.first_at) if self.first_at else None,
+        }
 
 
 def _id(last: int) -> UUID:
@@ -82,42 +78,36 @@ CARDS: Final = {
     "TEST_USED": SandboxVerdict("already_activated", _id(0x73), "standard", "General", USED_AT),
     "TEST_EXPIRED": SandboxVerdict(Expired.code),
     "TEST_REVOKED": SandboxVerdict(CardRevoked.code),
+    "TEST_SUSPENDED": SandboxVerdict(CardSuspended.code),
+    "TEST_NO_TICKET": SandboxVerdict("ticket_not_found"),
+    "TEST_CANCELLED": SandboxVerdict("ticket_cancelled"),
 }
+STATUSES: Final = {"TEST_REVOKED": CardStatus.REVOKED, "TEST_SUSPENDED": CardStatus.SUSPENDED}
 CARD_IDS: Final = {name: _id(0xC1 + place) for place, name in enumerate(CARDS)}
 
 
-def published(after: Place | None) -> list[CatalogueEntry]:
-    """The list of events: one, unless the page begins after it."""
-    event = CATALOGUE_ENTRY.event
-    return [CATALOGUE_ENTRY] if after is None or (after.at, after.id) < (event.starts_at, event.id) else []
+def among(others: list[CatalogueEntry], after: Place | None) -> list[CatalogueEntry]:
+    """A page of published events with the fictional one at its place, unless the page begins after it."""
+    if after is not None and (after.at, after.id) >= _place(CATALOGUE_ENTRY):
+        return others
+    return sorted([*others, CATALOGUE_ENTRY], key=_place)
 
 
-def find(event_id: UUID) -> CatalogueEntry:
-    if event_id != EVENT_ID:
-        raise EventNotFound
-    return CATALOGUE_ENTRY
+def _place(listing: CatalogueEntry) -> tuple[datetime, UUID]:
+    return listing.event.starts_at, listing.event.id
 
 
-def judge(event_id: UUID, card_number: str) -> SandboxVerdict:
-    """The verdict on a scan in the sandbox."""
-    if event_id != EVENT_ID:
-        return SandboxVerdict(EventNotFound.code)
+def judge(card_number: str) -> SandboxVerdict:
+    """The verdict on a scan for the fictional event."""
     return CARDS.get(card_number.strip().upper(), SandboxVerdict(CardNotFound.code))
 
 
-def read_token(text: str) -> str:
-    """The card that a sandbox token names."""
-    found = TOKEN.fullmatch(text)
-    if found is None:
-        raise InvalidToken
-    return found[1]
+def test_card(token: str) -> str | None:
+    """The test card that an unsigned token names, if it is one."""
+    found = TOKEN.fullmatch(token)
+    return found[1] if found and found[1] in CARDS else None
 
 
-def verify(text: str) -> Verification:
-    found = TOKEN.fullmatch(text)
-    name = found[1] if found else ""
-    if name not in CARDS:
-        return INVALID
-    status = CardStatus.REVOKED if name == "TEST_REVOKED" else CardStatus.ACTIVE
-    card = Card(CARD_IDS[name], name, status, ISSUED_AT)
+def verify(name: str) -> Verification:
+    card = Card(CARD_IDS[name], name, STATUSES.get(name, CardStatus.ACTIVE), ISSUED_AT)
     return standing(card, expired=name == "TEST_EXPIRED")

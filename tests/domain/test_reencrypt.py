@@ -76,7 +76,7 @@ async def test_secrets_of_every_organization_work_without_the_old_key(fresh: Dat
     assert await examine(fresh, AFTER) == EncryptionReport(current=9)
     for organization_id, endpoint_id in made:
         async with fresh.autocommit() as tx:
-            sign = await cards.signer(tx, organization_id, AFTER)
+            sign = await cards.signer(tx, organization_id, AFTER, at=factory.now())
             keys = await cards.verifying_keys(tx, organization_id)
         assert cards.read_token(sign("SVC 0000 0000 0000", factory.now()), keys).card_number == "SVC 0000 0000 0000"
         boxes, place = (

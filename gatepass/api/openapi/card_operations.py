@@ -11,7 +11,6 @@ from gatepass.api.openapi.notes import (
     IDEMPOTENCY_KEY,
     IF_MATCH,
     LIMIT,
-    NO_SANDBOX,
     Notes,
     Success,
     body,
@@ -35,6 +34,7 @@ from gatepass.domain.cards import (
 )
 from gatepass.domain.idempotency import IdempotencyKeyReused
 from gatepass.domain.keys import Scope
+from gatepass.domain.twin import SandboxFull
 
 CARD_ID: Final = path("id", "The card's UUID.", str(shown.ID))
 NUMBER: Final = query("number", "The card with this number.", {"type": "string", "minLength": 1, "maxLength": 64})
@@ -88,7 +88,7 @@ NOTES: Final[dict[str, Notes]] = {
         success="The card is made.",
         shown=shown.A_CARD,
         refusals=(
-            BAD_BODY, ExternalIdTaken(), CardNumberTaken(), HolderHasCard(), CardSuspended(), NO_SANDBOX, *AGAIN,
+            BAD_BODY, ExternalIdTaken(), CardNumberTaken(), HolderHasCard(), CardSuspended(), SandboxFull(), *AGAIN,
         ),
         parameters=(IDEMPOTENCY_KEY,),
         body=body("CardRequest", shown.TO_REGISTER),
@@ -174,7 +174,7 @@ NOTES: Final[dict[str, Notes]] = {
         scope=Scope.CARDS_WRITE,
         success="A result for each card.",
         shown=shown.TOKENS,
-        refusals=(BAD_EXPIRY, NO_SANDBOX, NoSigningKey(), *AGAIN),
+        refusals=(BAD_EXPIRY, NoSigningKey(), *AGAIN),
         parameters=(IDEMPOTENCY_KEY,),
         body=body("CardTokensRequest", shown.TO_SIGN_MANY, largest=LARGEST_BATCH),
         headers=(responses.REPLAYED,),

@@ -16,7 +16,7 @@ from gatepass.base.errors import Refusal
 from gatepass.base.paging import Place
 from gatepass.base.wire_constants import TOKEN_PREFIX
 from gatepass.domain import sandbox
-from gatepass.domain.cards import PublicKey
+from gatepass.domain.cards import INVALID, PublicKey
 from gatepass.domain.cards.token import sign
 from gatepass.domain.message_catalogue import CARD_NUMBER
 from gatepass.domain.tickets import AlreadyActivated
@@ -50,8 +50,8 @@ def refused(refusals: list[Refusal]) -> Json:
     }
 
 
-def _verified(summary: str, token: str) -> Json:
-    return example(summary, verification(sandbox.verify(token)))
+def _verified(summary: str, card: str | None) -> Json:
+    return example(summary, verification(sandbox.verify(card) if card else INVALID))
 
 
 def _scanned(summary: str, card: str) -> Json:
@@ -66,20 +66,21 @@ def _scan(summary: str, **body: str) -> Json:
 
 EVENTS: Final = {
     "sandbox": example(
-        "The sandbox's one event", Page(data=[EVENT], has_more=False, next_cursor=None).model_dump(mode="json")
+        "The sandbox's fictional event", Page(data=[EVENT], has_more=False, next_cursor=None).model_dump(mode="json")
     ),
     "more": example(
         "A page with another behind it", Page(data=[EVENT], has_more=True, next_cursor=CURSOR).model_dump(mode="json")
     ),
 }
 
-ONE_EVENT: Final = {"sandbox": example("The sandbox's event", Data(data=EVENT).model_dump(mode="json"))}
+ONE_EVENT: Final = {"sandbox": example("The sandbox's fictional event", Data(data=EVENT).model_dump(mode="json"))}
 
 VERIFICATIONS: Final = {
-    "valid": _verified("A good token", sandbox_token("TEST_VALID")),
-    "expired": _verified("An expired token", sandbox_token("TEST_EXPIRED")),
-    "revoked": _verified("A good token of a revoked card", sandbox_token("TEST_REVOKED")),
-    "invalid": _verified("Not a token of this organization", "x"),
+    "valid": _verified("A good token", "TEST_VALID"),
+    "expired": _verified("An expired token", "TEST_EXPIRED"),
+    "revoked": _verified("A good token of a revoked card", "TEST_REVOKED"),
+    "suspended": _verified("A good token of a suspended card", "TEST_SUSPENDED"),
+    "invalid": _verified("Not a token of this organization", None),
 }
 
 PUBLIC_KEYS: Final = {
@@ -89,7 +90,7 @@ PUBLIC_KEYS: Final = {
             keys=[PublicKeyOut.of(PublicKey(EXAMPLE_KEY_ID, bytes(EXAMPLE_KEY.verify_key)))],
         ).model_dump(mode="json"),
     ),
-    "sandbox": example("The sandbox signs nothing", PublicKeysOut(keys=[]).model_dump(mode="json")),
+    "sandbox": example("A sandbox that has signed no token yet", PublicKeysOut(keys=[]).model_dump(mode="json")),
 }
 
 SCANS: Final = {

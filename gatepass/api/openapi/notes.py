@@ -9,8 +9,7 @@ from pydantic import BaseModel
 from gatepass.api.openapi import schemas
 from gatepass.api.request import LARGEST_BODY, LONGEST_IDEMPOTENCY_KEY
 from gatepass.api.schemas import MOST
-from gatepass.api.write import NO_CARDS
-from gatepass.base.errors import InvalidRequest, NotAllowedFromHere, Refusal
+from gatepass.base.errors import InvalidRequest, Refusal
 from gatepass.domain.keys import Scope
 
 Json = dict[str, Any]
@@ -85,7 +84,6 @@ IF_MATCH: Final[Json] = {
     ),
     "schema": {"type": "string"},
 }
-NO_SANDBOX: Final = NotAllowedFromHere(NO_CARDS)
 
 LIMIT: Final = query(
     "limit", "How many items a page has at most.", {"type": "integer", "minimum": 1, "maximum": MOST, "default": MOST}

@@ -11,7 +11,6 @@ from gatepass.api.openapi.notes import (
     CURSOR,
     IDEMPOTENCY_KEY,
     LIMIT,
-    NO_SANDBOX,
     Notes,
     Success,
     body,
@@ -34,6 +33,7 @@ from gatepass.domain.tickets import (
     TicketNotFound,
     TicketState,
 )
+from gatepass.domain.twin import SandboxFull
 
 TICKET_ID: Final = path("id", "The ticket's UUID.", str(shown.ID))
 UNKNOWN: Final = (TicketNotFound("There is no such ticket."), NotFound())
@@ -78,7 +78,7 @@ NOTES: Final[dict[str, Notes]] = {
             *CARD_REFUSED,
             SoldOut(),
             ExternalIdTaken(),
-            NO_SANDBOX,
+            SandboxFull(),
             *AGAIN,
         ),
         parameters=(IDEMPOTENCY_KEY,),
@@ -98,7 +98,7 @@ NOTES: Final[dict[str, Notes]] = {
         success="A result for each item.",
         shown=shown.BATCH,
         refusals=(
-            InvalidRequest("tickets: Expected `array` of length <= 1000.", param="tickets"), NO_SANDBOX, *AGAIN,
+            InvalidRequest("tickets: Expected `array` of length <= 1000.", param="tickets"), SandboxFull(), *AGAIN,
         ),
         parameters=(IDEMPOTENCY_KEY,),
         body=body("TicketBatchRequest", shown.TO_ISSUE_MANY, largest=LARGEST_BATCH),

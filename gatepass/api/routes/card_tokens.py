@@ -48,7 +48,7 @@ async def create_card_token(write: CardsWrite, id: Id) -> Response:
     """A token for this card."""
     raw = await write.request.body()
     expires_at = _expiry(decoded(raw, ONE).expires_at if raw else None, write.at)
-    organization_id, wanted = write.caller.organization_id, card_id(write.caller, id)
+    organization_id, wanted = write.caller.tenant_id, card_id(id)
 
     async def note(tx: Tx) -> Kept:
         card = await cards.find(tx, organization_id, wanted)
@@ -62,7 +62,7 @@ async def create_card_token(write: CardsWrite, id: Id) -> Response:
         card = await cards.find(tx, organization_id, kept.id)
         _require_active(card)
         until = moment(kept.facts["expires_at"], "expires_at")
-        return _signed(await cards.signer(tx, organization_id, write.state.vault), card, until)
+        return _signed(await cards.signer(tx, organization_id, write.state.vault, at=write.at), card, until)
 
     return await once(write, raw, note, sign)
 
@@ -73,22 +73,21 @@ async def create_card_tokens(write: CardsWrite) -> Response:
     raw = await write.request.body(LARGEST_BATCH)
     body = decoded(raw, MANY)
     expires_at = _expiry(body.expires_at, write.at)
-    write.require_live()
-    organization_id, wanted = write.caller.organization_id, [strict_uuid(text) for text in body.cards]
+    organization_id, wanted = write.caller.tenant_id, [strict_uuid(text) for text in body.cards]
 
     async def note(tx: Tx) -> Kept:
         found = await cards.find_all(tx, organization_id, [id for id in wanted if id])
-        items = [_item(write, found.get(id) if id else None) for id in wanted]
+        items = [_item(found.get(id) if id else None) for id in wanted]
         await _note(tx, write, list({item.id for item in items if item.id}), expires_at)
         return Kept(200, facts={"expires_at": rfc3339(expires_at)}, items=tuple(items))
 
     async def load(tx: Tx, kept: Kept) -> tuple[Kept, Mapping[UUID, HeldCard], Signer]:
         found = await cards.find_all(tx, organization_id, [item.id for item in kept.items if item.id])
-        return kept, found, await cards.signer(tx, organization_id, write.state.vault)
+        return kept, found, await cards.signer(tx, organization_id, write.state.vault, at=write.at)
 
     async def sign(loaded: tuple[Kept, Mapping[UUID, HeldCard], Signer]) -> list[dict[str, Any]]:
         """In a thread: a thousand signatures take 80 ms, and scans wait for this event loop."""
-        return await asyncio.to_thread(_results, write, *loaded)
+        return await asyncio.to_thread(_results, *loaded)
 
     return await once(write, raw, note, load, sign)
 
@@ -109,29 +108,29 @@ def _require_active(card: HeldCard) -> None:
         raise CardRevoked
 
 
-def _item(write: Write, card: HeldCard | None) -> Kept:
+def _item(card: HeldCard | None) -> Kept:
     try:
         if card is None:
             raise CardNotFound(param="cards")
         _require_active(card)
     except Refusal as refusal:
-        return item_problem(refusal, write)
+        return item_problem(refusal)
     return Kept(200, id=card.id)
 
 
 async def _note(tx: Tx, write: Write, card_ids: list[UUID], expires_at: datetime) -> None:
     """A token admits anybody who has it, so the audit log says who asked for it."""
     await audit_log.record_all(
-        tx, write.caller.organization_id, "card", card_ids, "token signed", by=write.by, at=write.at,
+        tx, write.caller.tenant_id, "card", card_ids, "token signed", by=write.by, at=write.at,
         becomes=f"token until {rfc3339(expires_at)}",
     )  # fmt: skip
 
 
-def _results(write: Write, kept: Kept, found: Mapping[UUID, HeldCard], sign: Signer) -> list[dict[str, Any]]:
+def _results(kept: Kept, found: Mapping[UUID, HeldCard], sign: Signer) -> list[dict[str, Any]]:
     until = moment(kept.facts["expires_at"], "expires_at")
     results: list[dict[str, Any]] = []
     for item in kept.items:
-        now = item if item.id is None else _item(write, found.get(item.id))
+        now = item if item.id is None else _item(found.get(item.id))
         if now.problem is not None or now.id is None:
             results.append({"status": now.status, **(now.problem or {})})
         else:

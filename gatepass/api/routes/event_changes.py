@@ -17,6 +17,7 @@ from gatepass.api.schemas import Data
 from gatepass.api.write import Write, writes
 from gatepass.base.clock import require_version
 from gatepass.base.database import Tx
+from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import events, sandbox
 from gatepass.domain.events import Details, Event, EventStatus
 from gatepass.domain.keys import Mode, Scope
@@ -25,7 +26,7 @@ router = APIRouter(tags=["Events"])
 
 EventsWrite = Annotated[Write, writes(Scope.EVENTS_WRITE)]
 EventId = Annotated[str, Path(description="The event's UUID.")]
-ONE_EVENT: Final = "The sandbox has one event of its own, which always stays the same. Use a live key."
+FICTIONAL: Final = "The sandbox's fictional event always stays the same. Make one of your own."
 
 Title = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Time = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
@@ -71,11 +72,10 @@ async def create_event(write: EventsWrite) -> Response:
     raw = await write.request.body()
     body = decoded(raw, NEW)
     starts_at, ends_at = moment(body.starts_at, "starts_at"), moment(body.ends_at, "ends_at")
-    write.require_live(ONE_EVENT)
 
     async def create(tx: Tx) -> Kept:
         event_id = await events.create(
-            tx, write.caller.organization_id, body.title, starts_at, ends_at, time_zone=body.time_zone,
+            tx, write.caller.tenant_id, body.title, starts_at, ends_at, time_zone=body.time_zone,
             description=body.description, venue=body.venue, city=body.city, country=body.country,
             cover_url=body.cover_url, by=write.by, at=write.at,
         )  # fmt: skip
@@ -87,13 +87,13 @@ async def create_event(write: EventsWrite) -> Response:
 @router.patch("/events/{id}", response_model=Data[EventOut])
 async def change_event(write: EventsWrite, id: EventId) -> Response:
     """Change the given fields, if the event is still what If-Match says."""
-    event_id, seen = _event_id(write, id), seen_versions(write.request)
+    event_id, seen = event_to_change(write, id), seen_versions(write.request)
     body = decoded(await write.request.body(), CHANGED)
     async with write.transaction(200) as tx:
-        event = await events.lock(tx, write.caller.organization_id, event_id)
+        event = await events.lock(tx, write.caller.tenant_id, event_id)
         require_version(event.updated_at, seen)
         new = _changed(event, body, write)
-        await events.edit(tx, write.caller.organization_id, event_id, new, by=write.by, at=write.at)
+        await events.edit(tx, write.caller.tenant_id, event_id, new, by=write.by, at=write.at)
         shown = await _found(write)(tx, event_id)
     return reply(200, shown, {}).response()
 
@@ -101,10 +101,10 @@ async def change_event(write: EventsWrite, id: EventId) -> Response:
 @router.post("/events/{id}/publish", response_model=Data[EventOut])
 async def publish_event(write: EventsWrite, id: EventId) -> Response:
     """Show the event and open it for scans, if nothing that it needs is missing."""
-    event_id, raw = _event_id(write, id), await write.request.body()
+    event_id, raw = event_to_change(write, id), await write.request.body()
 
     async def publish(tx: Tx) -> Kept:
-        await events.publish(tx, write.caller.organization_id, event_id, by=write.by, at=write.at)
+        await events.publish(tx, write.caller.tenant_id, event_id, by=write.by, at=write.at)
         return Kept(200, id=event_id)
 
     return await once(write, raw, publish, the_kept(_found(write)))
@@ -113,11 +113,11 @@ async def publish_event(write: EventsWrite, id: EventId) -> Response:
 @router.post("/events/{id}/cancel", response_model=Data[EventOut])
 async def cancel_event(write: EventsWrite, id: EventId) -> Response:
     """Cancel the event and, through the worker, its tickets."""
-    event_id, raw = _event_id(write, id), await write.request.body()
+    event_id, raw = event_to_change(write, id), await write.request.body()
     reason = decoded(raw, CANCELLATION).reason
 
     async def cancel(tx: Tx) -> Kept:
-        await events.cancel(tx, write.caller.organization_id, event_id, reason=reason, by=write.by, at=write.at)
+        await events.cancel(tx, write.caller.tenant_id, event_id, reason=reason, by=write.by, at=write.at)
         return Kept(200, id=event_id)
 
     return await once(write, raw, cancel, the_kept(_found(write)))
@@ -126,8 +126,8 @@ async def cancel_event(write: EventsWrite, id: EventId) -> Response:
 @router.post("/events/{id}/end", response_model=Data[EventOut])
 async def end_event(write: EventsWrite, id: EventId) -> Response:
     """End a published event: its gates are closed."""
-    event_id, raw = _event_id(write, id), await write.request.body()
-    organization_id = write.caller.organization_id
+    event_id, raw = event_to_change(write, id), await write.request.body()
+    organization_id = write.caller.tenant_id
 
     async def end(tx: Tx) -> Kept:
         await events.change_status(tx, organization_id, event_id, EventStatus.ENDED, by=write.by, at=write.at)
@@ -139,22 +139,17 @@ async def end_event(write: EventsWrite, id: EventId) -> Response:
 @router.delete("/events/{id}", status_code=204)
 async def delete_event(write: EventsWrite, id: EventId) -> None:
     """Delete a draft for which nothing was issued."""
-    event_id, seen = _event_id(write, id), seen_versions(write.request)
+    event_id, seen = event_to_change(write, id), seen_versions(write.request)
     async with write.transaction(204) as tx:
-        was = await events.delete(tx, write.caller.organization_id, event_id, by=write.by, at=write.at)
+        was = await events.delete(tx, write.caller.tenant_id, event_id, by=write.by, at=write.at)
         require_version(was.updated_at, seen)
 
 
-def require_live_event(write: Write, event_id: UUID) -> None:
-    """Refuse in the sandbox: it has one event, which nobody can change."""
-    if write.caller.mode is Mode.SANDBOX:
-        sandbox.find(event_id)
-    write.require_live(ONE_EVENT)
-
-
-def _event_id(write: Write, text: str) -> UUID:
+def event_to_change(write: Write, text: str) -> UUID:
+    """The id in a path; not that of the fictional event."""
     event_id = read_event_id(text)
-    require_live_event(write, event_id)
+    if write.caller.mode is Mode.SANDBOX and event_id == sandbox.EVENT_ID:
+        raise NotAllowedFromHere(FICTIONAL)
     write.call.event_id = event_id
     return event_id
 
@@ -163,7 +158,7 @@ def _found(write: Write) -> Callable[[Tx, UUID], Awaitable[EventOut]]:
     """A function that finds the event as it is now."""
 
     async def find(tx: Tx, id: UUID) -> EventOut:
-        found = await events.find(tx, write.caller.organization_id, id)
+        found = await events.find(tx, write.caller.tenant_id, id)
         return EventOut.of(found, write.state.settings.public_url, write.state.settings.cell)
 
     return find

@@ -88,7 +88,7 @@ async def list_scans(
     """The scans of the key's organization and mode."""
     if before is not None and after is not None:
         raise InvalidRequest("Send either cursor or after.", param="after")
-    whose = (caller.organization_id, caller.mode, wanted)
+    whose = (caller.tenant_id, caller.mode, wanted)
     async with state.db.autocommit() as tx:
         if after is None:
             found = await scan_list.newest(tx, *whose, before=before, limit=limit)

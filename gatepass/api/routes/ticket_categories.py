@@ -12,13 +12,13 @@ from msgspec import UNSET, UnsetType
 from gatepass.api.etag import seen_versions
 from gatepass.api.once import Kept, once, reply, the_kept
 from gatepass.api.request import decoded
-from gatepass.api.routes.event_changes import ONE_EVENT, EventId, EventsWrite, require_live_event
-from gatepass.api.routes.events import TicketCategoryOut, read_event_id
+from gatepass.api.routes.event_changes import FICTIONAL, EventId, EventsWrite, event_to_change
+from gatepass.api.routes.events import TicketCategoryOut
 from gatepass.api.schemas import Data
 from gatepass.api.write import Write
 from gatepass.base.clock import require_version
 from gatepass.base.database import Tx
-from gatepass.base.errors import InvalidRequest
+from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
 from gatepass.base.ids import strict_uuid
 from gatepass.domain import events, sandbox
 from gatepass.domain.events import CategoryDetails, CategoryNotFound, TicketCategory
@@ -56,11 +56,9 @@ class CategoryChange(msgspec.Struct, frozen=True):
 @router.post("/events/{id}/ticket-categories", status_code=201, response_model=Data[TicketCategoryOut])
 async def create_category(write: EventsWrite, id: EventId) -> Response:
     """A new kind of ticket for an event."""
-    event_id, raw = read_event_id(id), await write.request.body()
-    body, organization_id = decoded(raw, NEW), write.caller.organization_id
+    event_id, raw = event_to_change(write, id), await write.request.body()
+    body, organization_id = decoded(raw, NEW), write.caller.tenant_id
     places = _whole(body.quantity_total)
-    require_live_event(write, event_id)
-    write.call.event_id = event_id
 
     async def create(tx: Tx) -> Kept:
         category_id = await events.add_category(
@@ -79,7 +77,7 @@ async def create_category(write: EventsWrite, id: EventId) -> Response:
 async def change_category(write: EventsWrite, id: CategoryId) -> Response:
     """Change the given fields; never to fewer places than are issued."""
     category_id, seen = _category_id(write, id), seen_versions(write.request)
-    body, organization_id = decoded(await write.request.body(), CHANGED), write.caller.organization_id
+    body, organization_id = decoded(await write.request.body(), CHANGED), write.caller.tenant_id
     async with write.transaction(200) as tx:
         category = await events.lock_category(tx, organization_id, category_id)
         write.call.event_id = category.event_id
@@ -95,7 +93,7 @@ async def change_category(write: EventsWrite, id: CategoryId) -> Response:
 async def delete_category(write: EventsWrite, id: CategoryId) -> None:
     """Remove a category that has no tickets in use."""
     category_id, seen = _category_id(write, id), seen_versions(write.request)
-    organization_id = write.caller.organization_id
+    organization_id = write.caller.tenant_id
     async with write.transaction(204) as tx:
         category = await events.lock_category(tx, organization_id, category_id)
         write.call.event_id = category.event_id
@@ -105,9 +103,10 @@ async def delete_category(write: EventsWrite, id: CategoryId) -> None:
 
 def _category_id(write: Write, text: str) -> UUID:
     category_id = strict_uuid(text)
-    if category_id is None or (write.caller.mode is Mode.SANDBOX and category_id not in SANDBOX_CATEGORIES):
+    if category_id is None:
         raise CategoryNotFound
-    write.require_live(ONE_EVENT)
+    if write.caller.mode is Mode.SANDBOX and category_id in FICTIONAL_CATEGORIES:
+        raise NotAllowedFromHere(FICTIONAL)
     return category_id
 
 
@@ -133,6 +132,6 @@ def _whole(places: float) -> int:
     return int(places)
 
 
-SANDBOX_CATEGORIES: Final = frozenset(category.id for category in sandbox.CATALOGUE_ENTRY.categories)
+FICTIONAL_CATEGORIES: Final = frozenset(category.id for category in sandbox.CATALOGUE_ENTRY.categories)
 NEW: Final = msgspec.json.Decoder(NewCategory)
 CHANGED: Final = msgspec.json.Decoder(CategoryChange)

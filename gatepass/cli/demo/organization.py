@@ -81,7 +81,7 @@ async def create(tx: Tx, settings: Settings, name: str) -> DemoOrganization:
     at, vault = system_clock(), settings.vault()
     organization = await organizations.create(tx, name, at=at, time_zone="Europe/Brussels", demo=True)
     await cards.rotate(tx, organization.id, vault, by=BY, at=at)
-    return DemoOrganization(organization, await cards.signer(tx, organization.id, vault), settings.cell, at)
+    return DemoOrganization(organization, await cards.signer(tx, organization.id, vault, at=at), settings.cell, at)
 
 
 async def issue_keys(tx: Tx, owner: DemoOrganization) -> dict[str, IssuedKey]:

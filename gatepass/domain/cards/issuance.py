@@ -10,7 +10,7 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.ids import new_id
-from gatepass.domain import audit_log
+from gatepass.domain import audit_log, twin
 from gatepass.domain.cards import messages
 from gatepass.domain.cards.card import SERIALS, Card, CardNumberTaken, CardStatus, format_number
 from gatepass.domain.cards.holders import HolderDetails
@@ -105,6 +105,7 @@ async def _make(tx: Tx, organization_id: UUID, wanted: Sequence[NewCard], at: da
         missing = [new for new in missing if new.id not in numbers]
         if any(new.number for new in missing):
             raise CardNumberTaken(param="number")
+    await twin.require_room(tx, organization_id)
     return numbers
 
 

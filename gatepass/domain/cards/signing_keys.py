@@ -12,7 +12,7 @@ from gatepass.base.database import Tx
 from gatepass.base.encryption import Vault
 from gatepass.base.errors import NotAllowedFromHere, Refusal
 from gatepass.base.ids import new_id
-from gatepass.domain import audit_log
+from gatepass.domain import audit_log, twin
 from gatepass.domain.cards import token
 from gatepass.domain.cards.token import PublicKey
 
@@ -78,9 +78,12 @@ async def verifying_keys(tx: Tx, organization_id: UUID) -> list[PublicKey]:
     return await tx.all(PublicKey, VERIFYING, organization_id)
 
 
-async def signer(tx: Tx, organization_id: UUID, vault: Vault) -> Signer:
-    """A function that signs tokens with the organization's newest key."""
+async def signer(tx: Tx, organization_id: UUID, vault: Vault, *, at: datetime) -> Signer:
+    """A function that signs tokens with the organization's newest key. A twin gets its first one here."""
     newest = await tx.one(_SealedKey, NEWEST, organization_id)
+    if newest is None and twin.is_twin(organization_id):
+        await rotate(tx, organization_id, vault, by="sandbox", at=at)
+        newest = await tx.one(_SealedKey, NEWEST, organization_id)
     if newest is None:
         raise NoSigningKey
     key = SigningKey(vault.open(newest.sealed_private_key, private_key_context(organization_id, newest.id)))

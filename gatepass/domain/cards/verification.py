@@ -38,9 +38,10 @@ INVALID: Final = Verification(None, expired=False, reason=VerificationReason.INV
 
 @dataclass(frozen=True, slots=True)
 class VerificationRequest:
-    """A token with a valid signature, and the API key of the caller."""
+    """A token with a valid signature, and the API key of the caller. `tenant_id` has the card."""
 
     organization_id: UUID
+    tenant_id: UUID
     key_id: UUID
     token: Token
 
@@ -54,6 +55,7 @@ async def verify(tx: Tx, requests: Sequence[VerificationRequest], *, at: datetim
         [request.token.signing_key for request in requests],
         [request.token.card_number for request in requests],
         at,
+        [request.tenant_id for request in requests],
     )
     results: list[Verification | InvalidKey] = [INVALID] * len(requests)
     for row in rows:
@@ -84,16 +86,16 @@ LOOK_UP: Final = """
                       AND (a.expires_at IS NULL OR a.expires_at > $5)
                    OFFSET 0) AS key_is_good,
            EXISTS (SELECT FROM signing_key s
-                    WHERE s.organization_id = u.organization_id
+                    WHERE s.organization_id = u.tenant_id
                       AND s.id = u.signing_key
                       AND s.retired_at IS NULL
                    OFFSET 0) AS signing_key_is_good,
            c.id, c.number, c.status, c.issued_at
-      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[])
-           WITH ORDINALITY u (organization_id, key_id, signing_key, card_number, n)
+      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $6::uuid[])
+           WITH ORDINALITY u (organization_id, key_id, signing_key, card_number, tenant_id, n)
       LEFT JOIN LATERAL (SELECT x.id, x.number, x.status, x.issued_at
                            FROM card x
-                          WHERE x.organization_id = u.organization_id
+                          WHERE x.organization_id = u.tenant_id
                             AND x.number = u.card_number
                          OFFSET 0) c ON true
 """

@@ -9,7 +9,7 @@ from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import new_id
-from gatepass.domain import audit_log
+from gatepass.domain import audit_log, twin
 from gatepass.domain.events import details, messages
 from gatepass.domain.events.covers import delete_unused
 from gatepass.domain.events.details import Details
@@ -37,6 +37,7 @@ async def create(
     details.require(new)
     event_id = new_id()
     await tx.run(CREATE, organization_id, event_id, *asdict(new).values(), at)
+    await twin.require_room(tx, organization_id)
     await audit_log.record(tx, organization_id, "event", event_id, "created", by=by, at=at, becomes=EventStatus.DRAFT)
     await messages.tell_updated(tx, organization_id, event_id, at=at)
     return event_id

@@ -9,10 +9,11 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
+from gatepass.domain import twin
 from gatepass.domain.events.catalogue import CatalogueEntry, find
 from gatepass.domain.events.editing import change_status, lock
 from gatepass.domain.events.event import EventStatus
-from gatepass.domain.keys import Scope
+from gatepass.domain.keys import Mode, Scope
 
 GATE_SCOPES: Final = [Scope.TICKETS_ACTIVATE, Scope.ADMIN]
 
@@ -46,6 +47,7 @@ class PublicationCheck:
 class Equipment:
     """The keys that the organization has for its gates. `gate_key_until` is when the last that may scan expires."""
 
+    mode: Mode
     signs: bool
     has_gate_key: bool
     gate_key_until: datetime | None
@@ -53,7 +55,9 @@ class Equipment:
 
 async def checklist(tx: Tx, organization_id: UUID, event_id: UUID, *, at: datetime) -> list[PublicationCheck]:
     entry = await find(tx, organization_id, event_id)
-    equipment = await tx.one(Equipment, EQUIPMENT, organization_id, at, GATE_SCOPES)
+    in_sandbox = twin.is_twin(organization_id)
+    mode, owner_id = Mode.SANDBOX if in_sandbox else Mode.LIVE, twin.owner_of(organization_id)
+    equipment = await tx.one(Equipment, EQUIPMENT, organization_id, at, GATE_SCOPES, owner_id, mode, in_sandbox)
     assert equipment is not None  # noqa: S101  a SELECT without FROM always has a row
     return _checks(entry, equipment, at)
 
@@ -131,25 +135,28 @@ def _of_signing(equipment: Equipment) -> PublicationCheck:
 def _of_gate_key(entry: CatalogueEntry, equipment: Equipment) -> PublicationCheck:
     name, where = "Key for the gates", CheckArea.API_KEYS
     if not equipment.has_gate_key:
-        sentence = f"No live API key may scan yet. Make one with {Scope.TICKETS_ACTIVATE} before the doors open."
+        wanted = f"Make one with {Scope.TICKETS_ACTIVATE} before the doors open."
+        sentence = f"No {equipment.mode} API key may scan yet. {wanted}"
         return PublicationCheck(name, CheckFinding.ADVICE, sentence, where)
     until = equipment.gate_key_until
     if until is not None and until < entry.event.ends_at:
         sentence = "Every API key that may scan expires before the event ends."
         return PublicationCheck(name, CheckFinding.ADVICE, sentence, where)
-    return PublicationCheck(name, CheckFinding.OK, "A live API key may scan.", where)
+    return PublicationCheck(name, CheckFinding.OK, f"A {equipment.mode} API key may scan.", where)
 
 
+# A twin gets its signing key with its first token.
 EQUIPMENT: Final = """
-    SELECT EXISTS (SELECT FROM signing_key s
+    SELECT $5::text AS mode,
+           $6 OR EXISTS (SELECT FROM signing_key s
                     WHERE s.organization_id = $1
                       AND s.retired_at IS NULL) AS signs,
            k.*
       FROM (SELECT count(*) > 0 AS has_gate_key,
                    CASE WHEN count(*) = count(expires_at) THEN max(expires_at) END AS gate_key_until
               FROM api_key
-             WHERE organization_id = $1
-               AND mode = 'live'
+             WHERE organization_id = $4
+               AND mode = $5
                AND scopes && $3::text[]
                AND revoked_at IS NULL
                AND (expires_at IS NULL OR expires_at > $2)) k

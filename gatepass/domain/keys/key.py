@@ -16,6 +16,7 @@ from zlib import crc32
 
 from gatepass.base.errors import Refusal
 from gatepass.base.wire_constants import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
+from gatepass.domain import twin
 
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 RANDOM_CHARACTERS: Final = 30
@@ -73,7 +74,7 @@ class InsufficientScope(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An authenticated API key."""
+    """An authenticated API key. `organization_id` has the key, the webhook endpoints and the request log."""
 
     organization_id: UUID
     key_id: UUID
@@ -82,6 +83,11 @@ class Caller:
     rate_per_second: int | None = None
     burst: int | None = None
     allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+
+    @property
+    def tenant_id(self) -> UUID:
+        """Whose events, cards, tickets and scans this key works on: a sandbox key on those of the twin."""
+        return self.organization_id if self.mode is Mode.LIVE else twin.twin_id(self.organization_id)
 
     def require(self, scope: Scope) -> None:
         """Refuse unless the key has the scope; `admin` implies every other."""

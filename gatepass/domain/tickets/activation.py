@@ -17,6 +17,7 @@ from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
 from gatepass.base.ids import digest_of
+from gatepass.domain import twin
 from gatepass.domain.cards import CardNotFound, CardRevoked, CardSuspended, Expired
 from gatepass.domain.events import EventNotActive, EventNotFound
 from gatepass.domain.idempotency import IdempotencyKeyReused, key_digest
@@ -49,7 +50,7 @@ ATTEMPTS: Final = 3
 class Scan(msgspec.Struct, frozen=True):
     """One card shown at one gate.
 
-    `given` is the sandbox's verdict, None for a live scan. `signing_key` signed the token that was shown.
+    `signing_key` signed the token that was shown. `given` is the verdict on a scan for the sandbox's fictional event.
     """
 
     request_id: UUID
@@ -73,6 +74,13 @@ class Scan(msgspec.Struct, frozen=True):
     def idempotency_digest(self) -> UUID | None:
         """The idempotency key within its organization. Live and sandbox keys are apart."""
         return None if self.idempotency_key is None else key_digest(self.mode, self.idempotency_key)
+
+    def sandbox(self) -> str | None:
+        """What only a sandbox scan has: whose data it is about, and the verdict that is given."""
+        if self.mode is Mode.LIVE:
+            return None
+        given = self.given.facts() if self.given else {}
+        return msgspec.json.encode({"twin": twin.twin_id(self.organization_id)} | given).decode()
 
     def fingerprint(self) -> UUID:
         """A digest of what the request asks for. A retry may be spelled differently, but not ask for something else."""
@@ -147,7 +155,7 @@ def _columns(scans: Sequence[Scan], at: datetime, statuses: Mapping[Mode, Mappin
         [scan.gate for scan in scans],
         [scan.scanner_id for scan in scans],
         [scan.occurred_at for scan in scans],
-        [scan.given.as_json() if scan.given else None for scan in scans],
+        [scan.sandbox() for scan in scans],
     ]
 
 

@@ -67,11 +67,11 @@ BEGIN
                           AND a.revoked_at IS NULL
                           AND (a.expires_at IS NULL OR a.expires_at > p_at));
     SELECT coalesce(array_agg(u.key_id), '{}') INTO retired_keys
-      FROM (SELECT DISTINCT x.organization_id, x.key_id
-              FROM unnest(p_organization, p_signing_key) x (organization_id, key_id)
+      FROM (SELECT DISTINCT coalesce((x.given ->> 'twin')::uuid, x.organization_id) AS tenant_id, x.key_id
+              FROM unnest(p_organization, p_signing_key, p_given) x (organization_id, key_id, given)
              WHERE x.key_id IS NOT NULL) u
      WHERE NOT EXISTS (SELECT FROM signing_key s
-                        WHERE s.organization_id = u.organization_id
+                        WHERE s.organization_id = u.tenant_id
                           AND s.id = u.key_id
                           AND s.retired_at IS NULL);
     SELECT g.current, (g.current + 2) % 3 INTO this_generation, last_generation FROM idempotency_generation g;
@@ -95,9 +95,10 @@ BEGIN
            activated_by = first.request,
            activated_gate = first.gate,
            activated_scanner_id = first.scanner_id
-      FROM (SELECT DISTINCT ON (i.organization_id, found.ticket_id)
-                   i.organization_id, found.ticket_id, i.event_id, card.id AS card_id, i.request, i.gate, i.scanner_id
-              FROM (SELECT DISTINCT ON (u.organization_id, coalesce(u.idempotency_key, u.request)) u.*
+      FROM (SELECT DISTINCT ON (i.tenant_id, found.ticket_id)
+                   i.tenant_id, found.ticket_id, i.event_id, card.id AS card_id, i.request, i.gate, i.scanner_id
+              FROM (SELECT DISTINCT ON (u.organization_id, coalesce(u.idempotency_key, u.request)) u.*,
+                           coalesce((u.given ->> 'twin')::uuid, u.organization_id) AS tenant_id
                       FROM unnest(p_organization, p_request, p_key, p_idempotency_key, p_event, p_card_number, p_signing_key,
                                   p_expired, p_gate, p_scanner_id, p_given)
                            WITH ORDINALITY u (organization_id, request, key_id, idempotency_key, event_id, card_number,
@@ -107,32 +108,32 @@ BEGIN
                      ORDER BY u.organization_id, coalesce(u.idempotency_key, u.request), u.n) i
              CROSS JOIN LATERAL (SELECT e.status
                                    FROM event e
-                                  WHERE e.organization_id = i.organization_id
+                                  WHERE e.organization_id = i.tenant_id
                                     AND e.id = i.event_id
                                  OFFSET 0) event
              CROSS JOIN LATERAL (SELECT c.id
                                    FROM card c
-                                  WHERE c.organization_id = i.organization_id
+                                  WHERE c.organization_id = i.tenant_id
                                     AND c.number = i.card_number
                                     AND c.status = 'active'
                                  OFFSET 0) card
              CROSS JOIN LATERAL (SELECT x.id AS ticket_id
                                    FROM ticket x
-                                  WHERE x.organization_id = i.organization_id
+                                  WHERE x.organization_id = i.tenant_id
                                     AND x.event_id = i.event_id
                                     AND x.card_id = card.id
                                     AND x.cancelled_at IS NULL
                                     AND x.activated_at IS NULL
                                  OFFSET 0) found
-             WHERE i.given IS NULL
+             WHERE i.given ->> 'verdict' IS NULL
                AND NOT i.expired AND event.status = 'published'
                AND NOT EXISTS (SELECT FROM idempotency old
                                 WHERE old.organization_id = i.organization_id
                                   AND old.idempotency_key = i.idempotency_key
                                   AND old.generation IN (this_generation, last_generation)
                                OFFSET 0)
-             ORDER BY i.organization_id, found.ticket_id, i.n) first
-     WHERE t.organization_id = first.organization_id
+             ORDER BY i.tenant_id, found.ticket_id, i.n) first
+     WHERE t.organization_id = first.tenant_id
        AND t.id = first.ticket_id
        AND (t.event_id, t.card_id) = (first.event_id, first.card_id)  -- each index of the table has its whole key
        AND t.activated_at IS NULL
@@ -141,6 +142,7 @@ BEGIN
     RETURN QUERY
     WITH item AS (
         SELECT u.*,
+               coalesce((u.given ->> 'twin')::uuid, u.organization_id) AS tenant_id,
                first_value(u.request) OVER same_key AS leader,
                first_value(u.fingerprint) OVER same_key AS leader_fingerprint
           FROM unnest(p_request, p_organization, p_mode, p_key, p_address, p_received_at, p_elapsed_us, p_idempotency_key,
@@ -161,7 +163,7 @@ BEGIN
                CASE
                    WHEN old.at IS NOT NULL THEN old.verdict
                    WHEN i.leader <> i.request THEN NULL
-                   WHEN i.given IS NOT NULL THEN i.given ->> 'verdict'
+                   WHEN i.given ? 'verdict' THEN i.given ->> 'verdict'
                    WHEN t.activated_by = i.request THEN 'activated'
                    WHEN e.id IS NULL THEN 'event_not_found'
                    WHEN e.status <> 'published' THEN 'event_not_active'
@@ -170,7 +172,7 @@ BEGIN
                    WHEN c.status <> 'active' THEN 'card_' || c.status
                    WHEN t.id IS NULL THEN
                        CASE WHEN EXISTS (SELECT FROM ticket x
-                                          WHERE x.organization_id = i.organization_id
+                                          WHERE x.organization_id = i.tenant_id
                                             AND x.event_id = i.event_id
                                             AND x.card_id = c.id
                                             AND x.cancelled_at IS NOT NULL)
@@ -193,19 +195,17 @@ BEGIN
                              OFFSET 0) old ON true
           LEFT JOIN LATERAL (SELECT x.id, x.status
                                FROM event x
-                              WHERE x.organization_id = i.organization_id
+                              WHERE x.organization_id = i.tenant_id
                                 AND x.id = i.event_id
-                                AND i.given IS NULL
                              OFFSET 0) e ON true
           LEFT JOIN LATERAL (SELECT x.id, x.status
                                FROM card x
-                              WHERE x.organization_id = i.organization_id
+                              WHERE x.organization_id = i.tenant_id
                                 AND x.number = i.card_number
-                                AND i.given IS NULL
                              OFFSET 0) c ON true
           LEFT JOIN LATERAL (SELECT x.*
                                FROM ticket x
-                              WHERE x.organization_id = i.organization_id
+                              WHERE x.organization_id = i.tenant_id
                                 AND x.event_id = i.event_id
                                 AND x.card_id = c.id
                                 AND x.cancelled_at IS NULL
@@ -213,7 +213,7 @@ BEGIN
                              OFFSET 0) t ON true
           LEFT JOIN LATERAL (SELECT x.name, x.tier
                                FROM ticket_category x
-                              WHERE x.organization_id = i.organization_id
+                              WHERE x.organization_id = i.tenant_id
                                 AND x.id = t.category_id
                              OFFSET 0) k ON true
     ),
@@ -242,7 +242,7 @@ BEGIN
     recorded AS (
         INSERT INTO scan (organization_id, at, id, mode, key_id, event_id, card_number, card_id, ticket_id, verdict,
                           gate, scanner_id, occurred_at)
-        SELECT a.organization_id, p_at, a.request, a.mode, a.key_id, a.event_id, a.card_number, a.card_id,
+        SELECT a.tenant_id, p_at, a.request, a.mode, a.key_id, a.event_id, a.card_number, a.card_id,
                a.ticket_id, a.verdict, a.gate, a.scanner_id, a.occurred_at
           FROM answer a
          WHERE NOT a.is_replay
@@ -259,8 +259,8 @@ BEGIN
     ),
     message AS (  -- in the bytes that are sent; `webhooks/message.py` has the envelope that all messages share
         SELECT a.organization_id, a.mode, kind.type, a.request AS id,
-               -- All scans of a sandbox card are of one ticket; they need no order among themselves.
-               CASE WHEN a.given IS NULL THEN coalesce(a.ticket_id, a.request) ELSE a.request END AS ordering_key,
+               -- All scans of a test card are of one ticket; they need no order among themselves.
+               CASE WHEN a.given ? 'verdict' THEN a.request ELSE coalesce(a.ticket_id, a.request) END AS ordering_key,
                convert_to('{"id":"evt_' || replace(a.request::text, '-', '') || '","type":"' || kind.type
                           || '","organization_id":"' || a.organization_id || '","created_at":"' || now.text
                           || '","data":' || data.text || '}', 'UTF8') AS body

@@ -14,7 +14,7 @@ from uuid import UUID
 from gatepass.base.batcher import map_in_pieces
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
-from gatepass.domain import audit_log, cards, webhooks
+from gatepass.domain import audit_log, cards, twin, webhooks
 from gatepass.domain.cards import CardStatus, NewCard
 from gatepass.domain.tickets import messages
 from gatepass.domain.tickets.request import TicketRequest
@@ -115,6 +115,7 @@ async def _tickets(
         ISSUE, organization_id, ids, [request.event_id for request in requests],
         [request.category_id for request in requests], [one.card.id for one in accepted], at,
     )  # fmt: skip
+    await twin.require_room(tx, organization_id)
     named = [request for request in requests if request.external_id]
     if named:
         await tx.run(

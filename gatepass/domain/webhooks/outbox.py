@@ -11,7 +11,7 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import new_id
-from gatepass.domain import audit_log
+from gatepass.domain import audit_log, twin
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks.deliveries import COLUMNS, Delivery
 from gatepass.domain.webhooks.endpoints import SUBJECT, Endpoint, lock_endpoint
@@ -29,12 +29,15 @@ async def emit(
 ) -> None:
     """Write messages for all subscribed endpoints. Messages of one type are written together.
 
+    Those of a twin are messages of its owner, in sandbox mode.
+
     Where messages cost something to make, the caller asks for `subscribed_types` first, and passes them as `wanted`.
     """
     if not messages:
         return
     if wanted is None:
         wanted = await subscribed_types(tx, organization_id, mode, at=at)
+    organization_id, mode = _subscriber(organization_id, mode)
     for type in dict.fromkeys(message.type for message in messages if message.type in wanted):
         alike = [message for message in messages if message.type is type]
         await _write(tx, organization_id, mode, type, alike, at=at)
@@ -58,7 +61,11 @@ async def ping(
 
 async def subscribed_types(tx: Tx, organization_id: UUID, mode: Mode = Mode.LIVE, *, at: datetime) -> frozenset[str]:
     """The types with a subscriber: an endpoint that lists them, or a reader of the feed."""
-    return frozenset(await tx.value(SUBSCRIBED_TYPES, organization_id, mode, at))
+    return frozenset(await tx.value(SUBSCRIBED_TYPES, *_subscriber(organization_id, mode), at))
+
+
+def _subscriber(organization_id: UUID, mode: Mode) -> tuple[UUID, Mode]:
+    return (twin.owner_of(organization_id), Mode.SANDBOX) if twin.is_twin(organization_id) else (organization_id, mode)
 
 
 async def _write(

@@ -18,7 +18,7 @@ from gatepass.studio.events.view import show
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form
-from gatepass.studio.web.page_event import editable_event, live_only
+from gatepass.studio.web.page_event import editable_event, require_changeable
 
 router = APIRouter(prefix="/events")
 
@@ -41,9 +41,9 @@ async def add_category(event_id: UUID, context: Writer) -> Response:
     offer = read_offer(form)
     if offer is None:
         return _categories_page(context, listing, form, status=422)
-    async with context.transaction() as tx:
+    async with context.tenant_transaction() as tx:
         await events.add_category(
-            tx, context.organization_id, event_id, offer.name, offer.price, offer.currency, offer.quantity_total,
+            tx, context.tenant_id, event_id, offer.name, offer.price, offer.currency, offer.quantity_total,
             tier=offer.tier, by=context.by, at=context.at,
         )  # fmt: skip
     return context.go(f"events/{event_id}/categories", f"{offer.name} is added.")
@@ -70,11 +70,11 @@ async def edit_category(event_id: UUID, offer_id: UUID, context: Writer) -> Resp
     offer = read_offer(form)
     if offer is not None:
         try:
-            async with context.transaction() as tx:
-                now = await events.lock_category(tx, context.organization_id, offer_id)
+            async with context.tenant_transaction() as tx:
+                now = await events.lock_category(tx, context.tenant_id, offer_id)
                 require_version(now.updated_at, form.seen_versions())
                 await events.edit_category(
-                    tx, context.organization_id, event_id, offer_id, offer, by=context.by, at=context.at
+                    tx, context.tenant_id, event_id, offer_id, offer, by=context.by, at=context.at
                 )
         except ChangedMeanwhile:
             form.changed_meanwhile()
@@ -103,9 +103,9 @@ def _category_page(
 
 @router.post("/{event_id}/categories/{offer_id}/remove")
 async def remove_category(event_id: UUID, offer_id: UUID, context: Writer) -> Response:
-    live_only(context, event_id)
-    async with context.transaction() as tx:
-        await events.remove_category(tx, context.organization_id, event_id, offer_id, by=context.by, at=context.at)
+    require_changeable(context, event_id)
+    async with context.tenant_transaction() as tx:
+        await events.remove_category(tx, context.tenant_id, event_id, offer_id, by=context.by, at=context.at)
     return context.go(f"events/{event_id}/categories", "The category is removed.")
 
 

@@ -15,14 +15,13 @@ from gatepass.domain.events import CatalogueEntry, Details, Event, time_zones
 from gatepass.domain.events.countries import countries
 from gatepass.domain.events.event import FINAL_STATUSES
 from gatepass.domain.events.image_format import MOST_BYTES
-from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
 from gatepass.studio.events.forms import DuplicateForm, read_details, readings, written_details
 from gatepass.studio.events.view import show
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form, FormTooLarge
-from gatepass.studio.web.page_event import editable_event, live_only
+from gatepass.studio.web.page_event import editable_event
 
 router = APIRouter(prefix="/events")
 
@@ -39,8 +38,6 @@ UNITS: Final = {"days": 1, "weeks": 7}
 @router.get("/new")
 async def new(context: Writer) -> Response:
     """An empty form: an evening in 30 days. Instead of UTC the browser puts in its own time zone (static/events.js)."""
-    if context.mode is Mode.SANDBOX:
-        return context.go("events", "The sandbox has one event of its own. Switch to live to make yours.")
     day = (context.at + timedelta(days=30)).date().isoformat()
     form = Form.of(
         time_zone=context.zone, starts_date=day, starts_time="20:00", ends_date=day, ends_time="23:00", country=""
@@ -50,14 +47,13 @@ async def new(context: Writer) -> Response:
 
 @router.post("/new")
 async def create(context: Writer) -> Response:
-    live_only(context)
     form = await context.form()
     details = read_details(form)
     if details is None:
         return _details_page(context, form, None, status=422)
-    async with context.transaction() as tx:
+    async with context.tenant_transaction() as tx:
         event_id = await events.create(
-            tx, context.organization_id, details.title, details.starts_at, details.ends_at, time_zone=details.time_zone,
+            tx, context.tenant_id, details.title, details.starts_at, details.ends_at, time_zone=details.time_zone,
             description=details.description, venue=details.venue, city=details.city, country=details.country,
             by=context.by, at=context.at,
         )  # fmt: skip
@@ -88,11 +84,11 @@ async def edit(event_id: UUID, context: Writer) -> Response:
     if details is None:
         return _details_page(context, form, listing.event, status=422, version=form.value("version"))
     try:
-        async with context.transaction() as tx:
-            event = await events.lock(tx, context.organization_id, event_id)
+        async with context.tenant_transaction() as tx:
+            event = await events.lock(tx, context.tenant_id, event_id)
             require_version(event.updated_at, form.seen_versions())
             new = replace(details, cover_url=event.cover_url)
-            changed = await events.edit(tx, context.organization_id, event_id, new, by=context.by, at=context.at)
+            changed = await events.edit(tx, context.tenant_id, event_id, new, by=context.by, at=context.at)
     except ChangedMeanwhile:
         form.changed_meanwhile()
         event = (await editable_event(context, event_id)).event
@@ -140,15 +136,15 @@ async def set_cover(event_id: UUID, context: Writer) -> Response:
     try:
         form = await context.form(most=LARGEST_UPLOAD)
         content = await _content(form)
-        async with context.transaction() as tx:
+        async with context.tenant_transaction() as tx:
             kept = (
-                await events.store_cover(tx, context.organization_id, content, by=context.by, at=context.at)
+                await events.store_cover(tx, context.tenant_id, content, by=context.by, at=context.at)
                 if content
                 else None
             )
             cover_url = kept or form.value("cover_url").strip() or None
-            new = replace(Details.of(await events.lock(tx, context.organization_id, event_id)), cover_url=cover_url)
-            await events.edit(tx, context.organization_id, event_id, new, by=context.by, at=context.at)
+            new = replace(Details.of(await events.lock(tx, context.tenant_id, event_id)), cover_url=cover_url)
+            await events.edit(tx, context.tenant_id, event_id, new, by=context.by, at=context.at)
     except FormTooLarge:
         form.errors["cover"] = "The picture is larger than 2 MB."
     except InvalidRequest as refusal:
@@ -184,9 +180,9 @@ async def duplicate(event_id: UUID, context: Writer) -> Response:
     if details is not None:
         days = details.every * UNITS[details.unit]
         try:
-            async with context.transaction() as tx:
+            async with context.tenant_transaction() as tx:
                 copy_id = await events.duplicate(
-                    tx, context.organization_id, event_id, days=days, by=context.by, at=context.at, title=details.title
+                    tx, context.tenant_id, event_id, days=days, by=context.by, at=context.at, title=details.title
                 )
         except InvalidRequest as refusal:
             form.errors["every"] = str(refusal)

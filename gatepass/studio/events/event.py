@@ -11,13 +11,12 @@ from gatepass.domain import audit_log, events, sandbox
 from gatepass.domain.actors import find_actors
 from gatepass.domain.events import CatalogueEntry, CheckArea, EventStatus, PublicationCheck
 from gatepass.domain.events.cancellation import LONGEST_REASON
-from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
 from gatepass.studio.events.view import show
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form
-from gatepass.studio.web.page_event import editable_event, event_of_page, live_only
+from gatepass.studio.web.page_event import editable_event, event_of_page, is_fictional, require_changeable
 
 router = APIRouter(prefix="/events")
 
@@ -41,11 +40,11 @@ ConfirmedWriter = Annotated[Context, may(Permission.EVENTS_WRITE, confirmed=True
 async def overview(event_id: UUID, context: Reader) -> Response:
     """Status, tickets sold, checklist, and the newest changes."""
     listing = await event_of_page(context, event_id)
-    if context.mode is Mode.SANDBOX:
+    if is_fictional(context, event_id):
         return show(context, "events/sandbox_event.html", listing=listing, cards=sandbox.CARDS)
     async with context.db.autocommit() as tx:
-        history = await audit_log.of_subject(tx, context.organization_id, event_id)
-        checks = await events.checklist(tx, context.organization_id, event_id, at=context.at)
+        history = await audit_log.of_subject(tx, context.tenant_id, event_id)
+        checks = await events.checklist(tx, context.tenant_id, event_id, at=context.at)
         actors = await find_actors(tx, context.organization_id, (one.actor for one in history[:CHANGES_SHOWN]))
     return show(
         context,
@@ -69,7 +68,7 @@ def _checked(checks: list[PublicationCheck], listing: CatalogueEntry) -> dict[st
 async def look_before_publishing(draft_id: UUID, context: Writer) -> Response:
     listing = await editable_event(context, draft_id)
     async with context.db.autocommit() as tx:
-        checks = await events.checklist(tx, context.organization_id, draft_id, at=context.at)
+        checks = await events.checklist(tx, context.tenant_id, draft_id, at=context.at)
     if listing.event.status is not EventStatus.DRAFT:
         return context.go(f"events/{draft_id}")
     return show(context, "events/publish.html", listing=listing, **_checked(checks, listing))
@@ -77,9 +76,9 @@ async def look_before_publishing(draft_id: UUID, context: Writer) -> Response:
 
 @router.post("/{draft_id}/publish")
 async def publish(draft_id: UUID, context: Writer) -> Response:
-    live_only(context, draft_id)
-    async with context.transaction() as tx:
-        await events.publish(tx, context.organization_id, draft_id, by=context.by, at=context.at)
+    require_changeable(context, draft_id)
+    async with context.tenant_transaction() as tx:
+        await events.publish(tx, context.tenant_id, draft_id, by=context.by, at=context.at)
     return context.go(f"events/{draft_id}", "The event is published. Gates can scan for it from now on.")
 
 
@@ -101,12 +100,12 @@ async def look_before_cancelling(event_id: UUID, context: ConfirmedWriter) -> Re
 
 @router.post("/{event_id}/cancel")
 async def cancel(event_id: UUID, context: ConfirmedWriter) -> Response:
-    live_only(context, event_id)
+    require_changeable(context, event_id)
     form = await context.form()
     try:
-        async with context.transaction() as tx:
+        async with context.tenant_transaction() as tx:
             reason = form.value("reason")
-            await events.cancel(tx, context.organization_id, event_id, reason=reason, by=context.by, at=context.at)
+            await events.cancel(tx, context.tenant_id, event_id, reason=reason, by=context.by, at=context.at)
     except InvalidRequest as refusal:
         form.refuse(refusal)
         return await _cancel_page(event_id, context, form, status=422)
@@ -118,7 +117,7 @@ async def cancel(event_id: UUID, context: ConfirmedWriter) -> Response:
 async def _cancel_page(event_id: UUID, context: Context, form: Form, *, status: int = 200) -> Response:
     listing = await editable_event(context, event_id)
     async with context.db.autocommit() as tx:
-        means = await events.consequences(tx, context.organization_id, event_id)
+        means = await events.consequences(tx, context.tenant_id, event_id)
     if listing.event.status in (EventStatus.CANCELLED, EventStatus.ENDED):
         return context.go(f"events/{event_id}")
     facts = {"listing": listing, "means": means, "form": form, "longest_reason": LONGEST_REASON}
@@ -127,9 +126,7 @@ async def _cancel_page(event_id: UUID, context: Context, form: Form, *, status: 
 
 @router.post("/{event_id}/end")
 async def end(event_id: UUID, context: Writer) -> Response:
-    live_only(context, event_id)
-    async with context.transaction() as tx:
-        await events.change_status(
-            tx, context.organization_id, event_id, EventStatus.ENDED, by=context.by, at=context.at
-        )
+    require_changeable(context, event_id)
+    async with context.tenant_transaction() as tx:
+        await events.change_status(tx, context.tenant_id, event_id, EventStatus.ENDED, by=context.by, at=context.at)
     return context.go(f"events/{event_id}", "The event has ended. Its gates are closed.")

@@ -35,8 +35,6 @@ async def programme(
     before: str = "",
 ) -> Response:
     """Upcoming events by default; the filters are in the URL."""
-    if context.mode is Mode.SANDBOX:
-        return show(context, "events/sandbox_list.html", listing=sandbox.CATALOGUE_ENTRY)
     filters = _filters(when, status, title, order)
     query = _query(filters)
     page, previous, following = await _page(context, query, place_of(after), place_of(before))
@@ -51,6 +49,7 @@ async def programme(
         previous=_address(context, filters, before=previous),
         following=_address(context, filters, after=following),
         first_page=not (after or before),
+        fictional=sandbox.CATALOGUE_ENTRY if context.mode is Mode.SANDBOX else None,
     )
 
 
@@ -84,13 +83,13 @@ async def _page(
     """A page, and the places of the pages before and after it. A page before is read in reverse order."""
     async with context.db.autocommit() as tx:
         if before is None:
-            page = await events.list_events(tx, context.organization_id, query, after=after, limit=PAGE, at=context.at)
+            page = await events.list_events(tx, context.tenant_id, query, after=after, limit=PAGE, at=context.at)
             first = page.entries[0].event if page.entries else None
             previous = _place_of(first) if first else after
             return page, previous if after else None, page.after
         other = EventOrder.LATEST if query.order is EventOrder.EARLIEST else EventOrder.EARLIEST
         turned = EventFilter(query.when, query.status, query.title, other)
-        page = await events.list_events(tx, context.organization_id, turned, after=before, limit=PAGE, at=context.at)
+        page = await events.list_events(tx, context.tenant_id, turned, after=before, limit=PAGE, at=context.at)
     listings = page.entries[::-1]
     following = _place_of(listings[-1].event) if listings else before
     return EventPage(listings, None), page.after, following

@@ -56,4 +56,4 @@ async def _page(template: str, event_id: UUID, context: Context, view: View) -> 
 
 
 def _event_ref(context: Context, event_id: UUID) -> EventRef:
-    return EventRef(context.organization_id, context.mode, event_id)
+    return EventRef(context.tenant_id, context.mode, event_id)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gatepass.base.errors import NotNow, Refusal
-from gatepass.domain import staff
+from gatepass.domain import staff, twin
 from gatepass.domain.staff import MAY, Permission, Role, access
 from gatepass.studio.services.live_view import LiveView, View
 from gatepass.studio.services.live_watcher import BEAT, EventRef
@@ -82,7 +82,7 @@ class LiveStream(Response):
                 session = await staff.reload(tx, self._session.id, at=self._studio.clock())
         except NotNow:
             return None
-        if session is None or session.organization_id != self._event_ref.organization_id:
+        if session is None or session.organization_id != twin.owner_of(self._event_ref.organization_id):
             return False
         try:
             access.require_access(session, self._address)

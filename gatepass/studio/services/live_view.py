@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 
 from gatepass.domain import live
-from gatepass.domain.keys import Mode
 from gatepass.domain.live import Minute
 from gatepass.domain.tickets.activation import REFUSALS
 from gatepass.studio.services.live_watcher import EventRef, Figures, LiveWatcher
@@ -73,7 +72,7 @@ def facts(event_ref: EventRef, figures: Figures) -> dict[str, Any]:
     return {
         "figures": figures,
         "event": figures.event,
-        "sandbox": event_ref.mode is Mode.SANDBOX,
+        "fictional": event_ref.is_fictional,
         "now": now,
         "zone": figures.event.time_zone,
         "activated": tally.total_activated,

@@ -41,6 +41,10 @@ class EventRef(NamedTuple):
     mode: Mode
     event_id: UUID
 
+    @property
+    def is_fictional(self) -> bool:
+        return self.mode is Mode.SANDBOX and self.event_id == sandbox.EVENT_ID
+
 
 @dataclass(frozen=True, slots=True)
 class Figures:
@@ -178,13 +182,13 @@ class LiveWatcher:
             )
 
     async def _found(self, tx: Tx) -> Event:
-        if self._event_ref.mode is Mode.SANDBOX:
-            return sandbox.find(self._event_ref.event_id).event
+        if self._event_ref.is_fictional:
+            return sandbox.CATALOGUE_ENTRY.event
         return (await events.find(tx, self._event_ref.organization_id, self._event_ref.event_id)).event
 
     def _since(self, at: datetime) -> datetime:
-        """A live event is counted whole. The sandbox event never ends, so only today is counted."""
-        return EVER if self._event_ref.mode is Mode.LIVE else at.replace(hour=0, minute=0, second=0, microsecond=0)
+        """An event is counted whole. The fictional one never ends, so only today is counted."""
+        return at.replace(hour=0, minute=0, second=0, microsecond=0) if self._event_ref.is_fictional else EVER
 
     def _figures(self, at: datetime) -> Figures:
         assert self._event is not None  # noqa: S101  the count found it

@@ -58,10 +58,6 @@ class CardSearchResult:
 
 @router.get("")
 async def listing(context: Reader, q: str = "", status: str = "", before: str = "") -> Response:
-    if context.mode is Mode.SANDBOX:
-        return context.page(
-            "cards/sandbox.html", cards=sandbox.CARDS, ids=sandbox.CARD_IDS, event=sandbox.CATALOGUE_ENTRY.event
-        )
     text = q.strip()[:LONGEST_QUERY].replace("\0", "")
     if text:
         found = await _search(context, text)
@@ -70,13 +66,14 @@ async def listing(context: Reader, q: str = "", status: str = "", before: str = 
         return context.page("cards/found.html", q=text, found=found)
     wanted = OUT_OF_USE.get(status)
     async with context.db.autocommit() as tx:
-        page = await cards.newest(
-            tx, context.organization_id, status=wanted, before=strict_uuid(before), limit=PAGE + 1
-        )
+        page = await cards.newest(tx, context.tenant_id, status=wanted, before=strict_uuid(before), limit=PAGE + 1)
     filters = {"status": wanted} if wanted else {}
     older = "?" + urlencode({**filters, "before": page[PAGE - 1].id}) if len(page) > PAGE else None
     newer = "?" + urlencode(filters) if strict_uuid(before) else None
-    return context.page("cards/list.html", q="", cards=page[:PAGE], of_status=wanted, older=older, newer=newer)
+    return context.page(
+        "cards/list.html", q="", cards=page[:PAGE], of_status=wanted, older=older, newer=newer,
+        fictional_event_id=sandbox.EVENT_ID,
+    )  # fmt: skip
 
 
 async def _search(context: Context, text: str) -> CardSearchResult:
@@ -84,13 +81,13 @@ async def _search(context: Context, text: str) -> CardSearchResult:
     id = strict_uuid(text)
     async with context.db.autocommit() as tx:
         if id is not None:
-            return await _by_id(tx, context.organization_id, id)
-        card = await cards.find_by_number(tx, context.organization_id, text)
+            return await _by_id(tx, context.tenant_id, id)
+        card = await cards.find_by_number(tx, context.tenant_id, text)
         if card is not None:
             return CardSearchResult([card], [], exact=card.id)
-        referred = await tickets.find_by_reference(tx, context.organization_id, text, limit=PAGE)
+        referred = await tickets.find_by_reference(tx, context.tenant_id, text, limit=PAGE)
         held = await cards.find_by_text(
-            tx, context.organization_id, text, names=context.may(Permission.HOLDERS_READ), limit=PAGE + 1
+            tx, context.tenant_id, text, names=context.may(Permission.HOLDERS_READ), limit=PAGE + 1
         )
     exact = referred[0].card_id if len(referred) == 1 and not held else None
     return CardSearchResult(held[:PAGE], referred, more=len(held) > PAGE, exact=exact)
@@ -117,13 +114,13 @@ async def show(card_id: UUID, context: Reader, before: str = "") -> Response:
 async def _show(
     context: Context, card_id: UUID, form: Form, *, place: Place | None = None, act: str = "", status: int = 200
 ) -> Response:
-    if context.mode is Mode.SANDBOX:
-        return _sandbox_card(context, card_id)
+    if context.mode is Mode.SANDBOX and card_id in sandbox.CARD_IDS.values():
+        return RedirectResponse(context.path(f"events/{sandbox.EVENT_ID}/tickets"), 303)
     async with context.db.autocommit() as tx:
-        card = await cards.find(tx, context.organization_id, card_id)
-        held = await tickets.of_card(tx, context.organization_id, card_id)
-        maker = await imports.maker_of(tx, context.organization_id, card_id)
-        moments = await tickets.history(tx, context.organization_id, card_id, before=place, limit=MOMENTS + 1)
+        card = await cards.find(tx, context.tenant_id, card_id)
+        held = await tickets.of_card(tx, context.tenant_id, card_id)
+        maker = await imports.maker_of(tx, context.tenant_id, card_id)
+        moments = await tickets.history(tx, context.tenant_id, card_id, before=place, limit=MOMENTS + 1)
     last = moments[MOMENTS - 1] if len(moments) > MOMENTS else None
     return context.page(
         "cards/card.html", status=status, card=card, tickets=held, maker=maker, moments=moments[:MOMENTS],
@@ -133,13 +130,6 @@ async def _show(
         is_first=place is None, form=form, act=act, REPLACED=tickets.REPLACED, REPLACES=tickets.REPLACES,
         MERGED=tickets.MERGED, MERGES=tickets.MERGES,
     )  # fmt: skip
-
-
-def _sandbox_card(context: Context, card_id: UUID) -> Response:
-    name = next((name for name, id in sandbox.CARD_IDS.items() if id == card_id), None)
-    if name is None:
-        raise CardNotFound
-    return RedirectResponse(context.path("cards"), 303)
 
 
 @router.post("/{card_id}/suspend")
@@ -159,7 +149,7 @@ async def revoke(card_id: UUID, context: Writer) -> Response:
 
 async def _move(context: Context, card_id: UUID, to: CardStatus, flash: str) -> Response:
     async def move(tx: Tx, reason: str) -> UUID:
-        await cards.change_status(tx, context.organization_id, card_id, to, by=context.by, at=context.at, reason=reason)
+        await cards.change_status(tx, context.tenant_id, card_id, to, by=context.by, at=context.at, reason=reason)
         return card_id
 
     return await _act(context, card_id, to, move, flash)
@@ -168,7 +158,7 @@ async def _move(context: Context, card_id: UUID, to: CardStatus, flash: str) -> 
 @router.post("/{card_id}/replace")
 async def replace(card_id: UUID, context: ConfirmedWriter) -> Response:
     async def replaced(tx: Tx, reason: str) -> UUID:
-        new = await tickets.replace(tx, context.organization_id, card_id, by=context.by, at=context.at, reason=reason)
+        new = await tickets.replace(tx, context.tenant_id, card_id, by=context.by, at=context.at, reason=reason)
         return new.id
 
     flash = "This is the new card. It has the holder and the unused tickets; the old card is revoked."
@@ -179,13 +169,11 @@ async def _act(
     context: Context, card_id: UUID, act: str, work: Callable[[Tx, str], Awaitable[UUID]], flash: str
 ) -> Response:
     """Run `work` with the reason in the form; without one the page asks for it."""
-    if context.mode is Mode.SANDBOX:
-        raise CardNotFound
     form = await context.form()
     wanted = form.read(Reason)
     if wanted is None:
         return await _show(context, card_id, form, act=act, status=422)
-    async with context.transaction() as tx:
+    async with context.tenant_transaction() as tx:
         at = await work(tx, wanted.reason)
     return context.go(f"cards/{at}", flash)
 
@@ -193,17 +181,15 @@ async def _act(
 @router.post("/{card_id}/print")
 async def show_for_printing(card_id: UUID, context: ConfirmedWriter) -> Response:
     """Sign a token for the card. It admits anybody who has it, so the audit log records it."""
-    if context.mode is Mode.SANDBOX:
-        raise CardNotFound
     wanted = (await context.form()).read(TokenLifetime) or TokenLifetime()
     expires_at = context.at + timedelta(days=wanted.days)
-    async with context.transaction() as tx:
-        card = await cards.find(tx, context.organization_id, card_id)
+    async with context.tenant_transaction() as tx:
+        card = await cards.find(tx, context.tenant_id, card_id)
         if card.status is not CardStatus.ACTIVE:
             raise NotAllowedFromHere(f"A card that is {card.status} is not printed: gates would refuse it.")
-        sign = await cards.signer(tx, context.organization_id, context.vault)
+        sign = await cards.signer(tx, context.tenant_id, context.vault, at=context.at)
         await audit_log.record(
-            tx, context.organization_id, "card", card_id, "printed", by=context.by, at=context.at,
+            tx, context.tenant_id, "card", card_id, "printed", by=context.by, at=context.at,
             becomes=f"token until {rfc3339(expires_at)}",
         )  # fmt: skip
     code = segno.make(sign(card.number, expires_at), error="m", micro=False)

@@ -44,7 +44,7 @@ async def find(context: Eraser) -> Response:
     if wanted is None:
         return context.page("settings/erasure.html", status=UNPROCESSABLE, form=form, found=None)
     async with context.db.autocommit() as tx:
-        found = await cards.find_holders(tx, context.organization_id, wanted.asked)
+        found = await cards.find_holders(tx, context.tenant_id, wanted.asked)
     return context.page("settings/erasure.html", form=form, **_facts(found))
 
 
@@ -55,13 +55,13 @@ async def erase(context: Eraser) -> Response:
     wanted = form.read(HolderErasure)
     if wanted is None:
         return context.page("settings/erasure.html", status=UNPROCESSABLE, form=form, found=None)
-    async with context.transaction() as tx:
-        found = await cards.find_holders(tx, context.organization_id, wanted.asked)
+    async with context.tenant_transaction() as tx:
+        found = await cards.find_holders(tx, context.tenant_id, wanted.asked)
         if len(found) != wanted.seen or not found:
             form.errors["asked"] = "There are others by now than when you looked. Look again before you erase."
             return context.page("settings/erasure.html", status=UNPROCESSABLE, form=form, **_facts(found))
         for holder in found:
-            await cards.erase_holder(tx, context.organization_id, holder.card_id, by=context.by, at=context.at)
+            await cards.erase_holder(tx, context.tenant_id, holder.card_id, by=context.by, at=context.at)
     return context.go("settings/erasure", f"Who held {plural(len(found), 'card')} is erased. The cards go on working.")
 
 

@@ -46,10 +46,10 @@ async def _once(text: str) -> AsyncGenerator[bytes, None]:
 async def _stage(
     context: Context, event_id: UUID, upload_key: str, file_name: str, chunks: AsyncGenerator[bytes, None]
 ) -> UUID:
-    async with context.transaction() as tx:
+    async with context.tenant_transaction() as tx:
         import_id, is_new = await imports.begin(
             tx,
-            context.organization_id,
+            context.tenant_id,
             event_id,
             strict_uuid(upload_key) or new_id(),
             file_name,
@@ -62,7 +62,7 @@ async def _stage(
         except BaseException as gone:
             problem = str(gone) if isinstance(gone, FileRefused) else "The upload broke off."
             async with context.db.transaction() as tx:
-                await imports.refuse(tx, context.organization_id, import_id, problem, at=context.studio.clock())
+                await imports.refuse(tx, context.tenant_id, import_id, problem, at=context.studio.clock())
             raise
     return import_id
 
@@ -73,7 +73,7 @@ async def _stage_rows(context: Context, import_id: UUID, chunks: AsyncGenerator[
 
     async def stage() -> None:
         async with context.db.transaction() as tx:
-            await imports.stage(tx, context.organization_id, import_id, waiting, at=context.studio.clock())
+            await imports.stage(tx, context.tenant_id, import_id, waiting, at=context.studio.clock())
         waiting.clear()
 
     async for chunk in chunks:
@@ -88,4 +88,4 @@ async def _stage_rows(context: Context, import_id: UUID, chunks: AsyncGenerator[
     if waiting:
         await stage()
     async with context.db.transaction() as tx:
-        await imports.received(tx, context.organization_id, import_id, sheet.header, at=context.studio.clock())
+        await imports.received(tx, context.tenant_id, import_id, sheet.header, at=context.studio.clock())

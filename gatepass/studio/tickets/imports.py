@@ -13,14 +13,13 @@ from gatepass.base.ids import new_id, strict_uuid
 from gatepass.domain import imports
 from gatepass.domain.events import CatalogueEntry
 from gatepass.domain.imports import Field, FileRefused, Import, ImportNotFound, ImportState
-from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
 from gatepass.studio.tickets.import_upload import receive
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.csv_download import csv_download
 from gatepass.studio.web.forms import Form, Reason
-from gatepass.studio.web.page_event import live_event
+from gatepass.studio.web.page_event import event_with_tickets
 
 router = APIRouter(prefix="/events/{event_id}/imports")
 
@@ -44,10 +43,8 @@ FIELDS: Final = (
 
 
 async def job_of(context: Context, event_id: UUID, import_id: UUID) -> Import:
-    if context.mode is Mode.SANDBOX:
-        raise ImportNotFound
     async with context.db.autocommit() as tx:
-        job = await imports.find(tx, context.organization_id, import_id)
+        job = await imports.find(tx, context.tenant_id, import_id)
     if job.event_id != event_id:
         raise ImportNotFound
     return job
@@ -59,11 +56,9 @@ async def listing(event_id: UUID, context: Importer, before: str = "") -> Respon
 
 
 async def _list(context: Context, event_id: UUID, form: Form, *, before: str = "", status: int = 200) -> Response:
-    event = await live_event(context, event_id)
+    event = await event_with_tickets(context, event_id)
     async with context.db.autocommit() as tx:
-        found = await imports.of_event(
-            tx, context.organization_id, event_id, before=strict_uuid(before), limit=PAGE + 1
-        )
+        found = await imports.of_event(tx, context.tenant_id, event_id, before=strict_uuid(before), limit=PAGE + 1)
     older = f"?before={found[PAGE - 1].id}" if len(found) > PAGE else None
     return context.page(
         "imports/list.html", status=status, event=event.event, jobs=found[:PAGE], form=form, older=older,
@@ -74,7 +69,7 @@ async def _list(context: Context, event_id: UUID, form: Form, *, before: str = "
 
 @router.post("")
 async def upload(event_id: UUID, context: Importer) -> Response:
-    await live_event(context, event_id)
+    await event_with_tickets(context, event_id)
     try:
         import_id = await receive(context, event_id)
     except (FileRefused, InvalidRequest) as refusal:
@@ -89,9 +84,9 @@ async def show(event_id: UUID, import_id: UUID, context: Importer) -> Response:
     job = await job_of(context, event_id, import_id)
     if job.state is ImportState.MAPPING:
         return await _mapping(context, job, None)
-    event = await live_event(context, event_id)
+    event = await event_with_tickets(context, event_id)
     async with context.db.autocommit() as tx:
-        faulty = await imports.faulty_rows(tx, context.organization_id, import_id, limit=FAULTY_SHOWN)
+        faulty = await imports.faulty_rows(tx, context.tenant_id, import_id, limit=FAULTY_SHOWN)
     return context.page(
         "imports/show.html", job=job, event=event.event, faulty=faulty, form=Form.of(), zone=event.event.time_zone
     )
@@ -112,9 +107,9 @@ async def name_columns(event_id: UUID, import_id: UUID, context: Importer) -> Re
         chosen = [form.value(f"column-{place}") for place in range(len(job.header))]
         named = [Field(name) if name else "" for name in chosen]
         category = strict_uuid(form.value("category_id"))
-        async with context.transaction() as tx:
+        async with context.tenant_transaction() as tx:
             await imports.name_columns(
-                tx, context.organization_id, job, named, category, companions=form.value("guests") == COMPANIONS,
+                tx, context.tenant_id, job, named, category, companions=form.value("guests") == COMPANIONS,
                 by=context.by, at=context.at,
             )  # fmt: skip
     except InvalidRequest as refusal:
@@ -127,10 +122,10 @@ async def name_columns(event_id: UUID, import_id: UUID, context: Importer) -> Re
 
 
 async def _mapping(context: Context, job: Import, form: Form | None) -> Response:
-    event = await live_event(context, job.event_id)
+    event = await event_with_tickets(context, job.event_id)
     async with context.db.autocommit() as tx:
-        samples = await imports.first_rows(tx, context.organization_id, job.id, limit=SAMPLES)
-        known = job.columns or await imports.remembered(tx, context.organization_id, job)
+        samples = await imports.first_rows(tx, context.tenant_id, job.id, limit=SAMPLES)
+        known = job.columns or await imports.remembered(tx, context.tenant_id, job)
     return context.page(
         "imports/columns.html",
         status=422 if form else 200,
@@ -155,8 +150,8 @@ def _first_form(job: Import, named: list[str], event: CatalogueEntry) -> Form:
 async def apply(event_id: UUID, checked_id: UUID, context: Importer) -> Response:
     job = await job_of(context, event_id, checked_id)
     if job.state not in (ImportState.APPLYING, ImportState.DONE):  # a form that was sent twice
-        async with context.transaction() as tx:
-            await imports.begin_applying(tx, context.organization_id, checked_id, by=context.by, at=context.at)
+        async with context.tenant_transaction() as tx:
+            await imports.begin_applying(tx, context.tenant_id, checked_id, by=context.by, at=context.at)
     return context.go(_place(job))
 
 
@@ -166,7 +161,7 @@ async def undo(event_id: UUID, done_id: UUID, context: ConfirmedImporter) -> Res
     form = await context.form()
     wanted = form.read(Reason)
     if wanted is None:
-        event = await live_event(context, event_id)
+        event = await event_with_tickets(context, event_id)
         return context.page(
             "imports/show.html",
             job=job,
@@ -177,9 +172,9 @@ async def undo(event_id: UUID, done_id: UUID, context: ConfirmedImporter) -> Res
             zone=event.event.time_zone,
         )
     if job.state not in (ImportState.UNDOING, ImportState.UNDONE):
-        async with context.transaction() as tx:
+        async with context.tenant_transaction() as tx:
             await imports.begin_undoing(
-                tx, context.organization_id, done_id, by=context.by, at=context.at, reason=wanted.reason
+                tx, context.tenant_id, done_id, by=context.by, at=context.at, reason=wanted.reason
             )
     return context.go(_place(job))
 
@@ -187,8 +182,8 @@ async def undo(event_id: UUID, done_id: UUID, context: ConfirmedImporter) -> Res
 @router.post("/{import_id}/discard")
 async def discard(event_id: UUID, import_id: UUID, context: Importer) -> Response:
     await job_of(context, event_id, import_id)
-    async with context.transaction() as tx:
-        await imports.discard(tx, context.organization_id, import_id, by=context.by, at=context.at)
+    async with context.tenant_transaction() as tx:
+        await imports.discard(tx, context.tenant_id, import_id, by=context.by, at=context.at)
     return context.go(f"events/{event_id}/imports", "The import is given up. Nothing was made of it.")
 
 
@@ -201,9 +196,7 @@ async def faulty(event_id: UUID, import_id: UUID, context: Importer) -> Response
         after = 0
         while True:
             async with context.db.autocommit() as tx:
-                rows = await imports.faulty_rows(
-                    tx, context.organization_id, job.id, after=after, limit=DOWNLOADED_AT_ONCE
-                )
+                rows = await imports.faulty_rows(tx, context.tenant_id, job.id, after=after, limit=DOWNLOADED_AT_ONCE)
             if not rows:
                 return
             after = rows[-1].line
@@ -220,7 +213,7 @@ async def progress(event_id: UUID, import_id: UUID, context: Importer) -> Respon
     await job_of(context, event_id, import_id)
 
     async def messages() -> AsyncGenerator[str, None]:
-        async for job in context.studio.import_progress.follow(context.organization_id, import_id):
+        async for job in context.studio.import_progress.follow(context.tenant_id, import_id):
             fact = {
                 "state": job.state, "share": round(job.share, 4), "under_way": job.state.is_under_way,
                 "rows": job.row_count, "faulty": job.faulty, "made": job.tickets_made, "removed": job.tickets_removed,

@@ -16,14 +16,13 @@ from gatepass.domain import sandbox, tickets
 from gatepass.domain.cards import HolderDetails
 from gatepass.domain.events import CatalogueEntry
 from gatepass.domain.imports import TAKES_TICKETS
-from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
-from gatepass.domain.tickets import IssuedTicket, ListedTicket, TicketFilter, TicketNotFound, TicketRequest, TicketState
+from gatepass.domain.tickets import IssuedTicket, ListedTicket, TicketFilter, TicketRequest, TicketState
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.csv_download import csv_download
 from gatepass.studio.web.forms import Form, Line, OptionalLine, Reason
-from gatepass.studio.web.page_event import event_of_page, live_event
+from gatepass.studio.web.page_event import event_of_page, event_with_tickets, is_fictional
 
 router = APIRouter()
 
@@ -82,13 +81,13 @@ async def listing(
     event_id: UUID, context: Reader, category: str = "", state: str = "", before: str = "", q: str = ""
 ) -> Response:
     event = await event_of_page(context, event_id)
-    if context.mode is Mode.SANDBOX:
-        return context.page("cards/sandbox.html", cards=sandbox.CARDS, ids=sandbox.CARD_IDS, event=event.event)
+    if is_fictional(context, event_id):
+        return context.page("cards/sandbox.html", cards=sandbox.CARDS, event=event.event)
     text = q.strip()[:LONGEST_QUERY].replace("\0", "")
     if text:
         async with context.db.autocommit() as tx:
             found, more = await tickets.search_in_event(
-                tx, context.organization_id, event_id, text, names=context.may(Permission.HOLDERS_READ), limit=PAGE
+                tx, context.tenant_id, event_id, text, names=context.may(Permission.HOLDERS_READ), limit=PAGE
             )
         return _list_page(context, event, found, q=text, more=more)
     wanted = next((one for one in TicketState if one == state), None)
@@ -96,7 +95,7 @@ async def listing(
     async with context.db.autocommit() as tx:
         narrowed = TicketFilter(event_id, category_id=of_category.id if of_category else None, state=wanted)
         page, place = await tickets.list_tickets(
-            tx, context.organization_id, narrowed, before=strict_uuid(before), limit=PAGE
+            tx, context.tenant_id, narrowed, before=strict_uuid(before), limit=PAGE
         )
     filters = {"category": str(of_category.id) if of_category else "", "state": wanted or ""}
     filters = {name: value for name, value in filters.items() if value}
@@ -122,14 +121,14 @@ def _list_page(context: Context, event: CatalogueEntry, found: list[ListedTicket
 
 @router.get("/events/{event_id}/tickets/new")
 async def new(event_id: UUID, context: Writer) -> Response:
-    event = await live_event(context, event_id)
+    event = await event_with_tickets(context, event_id)
     only = event.categories[0].id if len(event.categories) == 1 else ""
     return context.page("tickets/new.html", event=event.event, categories=event.categories, form=Form.of(category=only))
 
 
 @router.post("/events/{event_id}/tickets/new")
 async def issue(event_id: UUID, context: Writer) -> Response:
-    event = await live_event(context, event_id)
+    event = await event_with_tickets(context, event_id)
     form = await context.form()
     wanted = form.read(NewTicketForm)
     # By id, as the page sends it, or by name.
@@ -138,9 +137,9 @@ async def issue(event_id: UUID, context: Writer) -> Response:
         form.errors["category"] = "The event has no such category."
     elif wanted is not None and category is not None:
         try:
-            async with context.transaction() as tx:
+            async with context.tenant_transaction() as tx:
                 made = await tickets.issue(
-                    tx, context.organization_id, wanted.request(event_id, category.id), by=context.by, at=context.at
+                    tx, context.tenant_id, wanted.request(event_id, category.id), by=context.by, at=context.at
                 )
         except Refusal as refusal:
             if refusal.param not in FIELDS:
@@ -162,16 +161,14 @@ def _flash(made: IssuedTicket) -> str:
 @router.get("/events/{event_id}/tickets/export")
 async def export(event_id: UUID, context: ConfirmedReader) -> Response:
     """Every ticket of the event, read page by page. Holders only for roles that may see them."""
-    event = await live_event(context, event_id)
+    event = await event_with_tickets(context, event_id)
     with_names = context.may(Permission.HOLDERS_READ)
 
     async def pages() -> AsyncIterator[list[list[str]]]:
         after: UUID | None = None
         while True:
             async with context.db.autocommit() as tx:
-                some = await tickets.export_some(
-                    tx, context.organization_id, event_id, after=after, limit=EXPORTED_AT_ONCE
-                )
+                some = await tickets.export_some(tx, context.tenant_id, event_id, after=after, limit=EXPORTED_AT_ONCE)
             if not some:
                 return
             after = some[-1].id
@@ -208,8 +205,8 @@ async def cancel(ticket_id: UUID, context: Writer) -> Response:
     wanted = (await context.form()).read(Reason)
     if wanted is None:
         return await _ask(context, ticket, "cancel")
-    async with context.transaction() as tx:
-        await tickets.cancel(tx, context.organization_id, ticket_id, by=context.by, at=context.at, reason=wanted.reason)
+    async with context.tenant_transaction() as tx:
+        await tickets.cancel(tx, context.tenant_id, ticket_id, by=context.by, at=context.at, reason=wanted.reason)
     return context.go(f"cards/{ticket.card_id}", "The ticket is cancelled. Its place is free again.")
 
 
@@ -219,9 +216,9 @@ async def undo(ticket_id: UUID, context: Writer) -> Response:
     wanted = (await context.form()).read(Reason)
     if wanted is None:
         return await _ask(context, ticket, "undo")
-    async with context.transaction() as tx:
+    async with context.tenant_transaction() as tx:
         await tickets.undo_activation(
-            tx, context.organization_id, ticket_id, by=context.by, at=context.at, reason=wanted.reason
+            tx, context.tenant_id, ticket_id, by=context.by, at=context.at, reason=wanted.reason
         )
     return context.go(f"cards/{ticket.card_id}", "The activation is taken back. The ticket can be used again.")
 
@@ -234,7 +231,5 @@ async def _ask(context: Context, ticket: ListedTicket, act: str) -> Response:
 
 
 async def _ticket(context: Context, ticket_id: UUID) -> ListedTicket:
-    if context.mode is Mode.SANDBOX:
-        raise TicketNotFound("There is no such ticket.")
     async with context.db.autocommit() as tx:
-        return await tickets.find(tx, context.organization_id, ticket_id)
+        return await tickets.find(tx, context.tenant_id, ticket_id)

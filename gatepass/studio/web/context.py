@@ -14,7 +14,7 @@ from gatepass.base.client_ip import Address
 from gatepass.base.database import Database, Tx
 from gatepass.base.encryption import Vault
 from gatepass.base.errors import Refusal
-from gatepass.domain import security_log
+from gatepass.domain import security_log, twin
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import MAY, NotPermitted, Permission, Role, Session
 from gatepass.studio.services.studio import Studio
@@ -37,6 +37,11 @@ class Context:
     mode: Mode
     at: datetime
     address: Address | None
+
+    @property
+    def tenant_id(self) -> UUID:
+        """Whose events, cards, tickets and scans the pages show: in sandbox mode those of the twin."""
+        return self.organization_id if self.mode is Mode.LIVE else twin.twin_id(self.organization_id)
 
     @property
     def db(self) -> Database:
@@ -67,6 +72,14 @@ class Context:
     async def transaction(self) -> AsyncGenerator[Tx]:
         """A transaction for a change; its entries in the audit log have the IP address."""
         async with self.db.transaction(self.address) as tx:
+            yield tx
+
+    @asynccontextmanager
+    async def tenant_transaction(self) -> AsyncGenerator[Tx]:
+        """The same for a change of what `tenant_id` has. The twin is made if there is none."""
+        async with self.transaction() as tx:
+            if self.mode is Mode.SANDBOX:
+                await twin.open_for_changes(tx, self.organization_id, at=self.at)
             yield tx
 
     async def note_export(self, subject: str, subject_id: UUID, what: str) -> None:

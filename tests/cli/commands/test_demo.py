@@ -150,7 +150,9 @@ async def test_tokens_verify_as_they_are_named(
         found: object = cards.INVALID
         with suppress(InvalidToken):
             token = cards.read_token(demo["cards"][name]["token"], await cards.verifying_keys(tx, organization_id))
-            asked = VerificationRequest(organization_id, await tx.value(ANY_KEY, organization_id), token)
+            asked = VerificationRequest(
+                organization_id, organization_id, await tx.value(ANY_KEY, organization_id), token
+            )
             (found,) = await cards.verify(tx, [asked], at=system_clock())
     await db.close()
     assert isinstance(found, Verification)

@@ -75,7 +75,7 @@ class Demo:
 
     async def signed(self, vault: Vault) -> str:
         async with self.data.autocommit() as tx:
-            sign = await cards.signer(tx, self.organization_id, vault)
+            sign = await cards.signer(tx, self.organization_id, vault, at=factory.now())
         return sign(self.shown["cards"]["activated"]["card_number"], factory.now() + timedelta(days=1))
 
     async def opened(self, vault: Vault) -> list[str]:

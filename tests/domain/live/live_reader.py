@@ -7,13 +7,15 @@ from gatepass.base.database import Database, Tx
 from gatepass.domain import live
 from gatepass.domain.keys import Mode
 from gatepass.domain.live import Lookback, Totals
+from gatepass.domain.twin import twin_id
 from tests.factory import Tenant, now
 
 EVER = now() - timedelta(days=400)
 
 
 def reader_of(tenant: Tenant, mode: Mode = Mode.LIVE, event_id: UUID | None = None) -> "Reader":
-    return Reader(tenant.db, (tenant.id, mode, event_id or tenant.event_id))
+    tenant_id = tenant.id if mode is Mode.LIVE else twin_id(tenant.id)
+    return Reader(tenant.db, (tenant_id, mode, event_id or tenant.event_id))
 
 
 class Reader:

@@ -138,7 +138,7 @@ async def test_the_sandbox_tells_its_own_endpoints(db: Database, tenant: Tenant,
     key = await tenant.key(mode=Mode.SANDBOX)
     one = await gate(
         tenant, mode=Mode.SANDBOX, key_id=key.id, idempotency_key=None, card_number=card, shown=card,
-        event_id=sandbox.EVENT_ID, given=sandbox.judge(sandbox.EVENT_ID, card),
+        event_id=sandbox.EVENT_ID, given=sandbox.judge(card),
     )  # fmt: skip
     await scan(db, one)
     (message,) = await messages_of(tenant)
