@@ -12,7 +12,7 @@ import psycopg
 from gatepass.base.database import Database, Tx
 from gatepass.base.encryption import Vault, new_key
 from gatepass.base.ids import new_id
-from gatepass.domain import cards, events, keys, organizations, tickets, webhooks
+from gatepass.domain import cards, events, keys, organizations, tickets, twin, webhooks
 from gatepass.domain.cards import Card, CardStatus, Signer
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import IssuedKey, Mode, Scope
@@ -55,7 +55,7 @@ class Tenant:
         async with self.db.transaction() as tx:
             return await keys.issue(
                 tx,
-                self.id,
+                twin.owner_of(self.id),
                 "test key",
                 mode,
                 scopes or [Scope.ADMIN],
@@ -150,6 +150,19 @@ async def tenant(db: Database, *, places: int = 100_000, card_prefix: str = "SVC
     async with db.transaction() as tx:
         organization = await organizations.create(tx, "Harbour Nights", at=now(), card_prefix=card_prefix)
         await cards.rotate(tx, organization.id, VAULT, by=BY, at=now())
+    return await _with_event(db, organization, places, cell)
+
+
+async def sandbox_twin(owner: Tenant, *, places: int = 100_000) -> Tenant:
+    """The sandbox twin of an organization, with an event of its own. Its keys are the owner's."""
+    async with owner.db.transaction() as tx:
+        await twin.open_for_changes(tx, owner.id, at=now())
+    made = Organization(twin.twin_id(owner.id), owner.organization.name, owner.organization.card_prefix)
+    return await _with_event(owner.db, made, places, owner.cell)
+
+
+async def _with_event(db: Database, organization: Organization, places: int, cell: str) -> Tenant:
+    async with db.transaction() as tx:
         sign = await cards.signer(tx, organization.id, VAULT, at=now())
         event_id = await _event(tx, organization.id, timedelta(hours=1))
         category_id = await events.add_category(

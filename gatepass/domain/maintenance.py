@@ -11,7 +11,7 @@ from typing import Final
 
 from gatepass.base.database import Database, Tx
 from gatepass.base.errors import Unavailable
-from gatepass.domain import events, imports, tickets
+from gatepass.domain import events, imports, tickets, twin
 from gatepass.domain.lifecycle import erasure
 from gatepass.domain.staff import notices, sessions
 from gatepass.domain.webhooks import backlog, replays
@@ -35,6 +35,8 @@ class MaintenanceReport:
     sessions_forgotten: int = 0
     notices_forgotten: int = 0
     organization_rows_erased: int = 0
+    sandboxes_unused: int = 0
+    sandbox_rows_erased: int = 0
     put_off: int = 0
 
 
@@ -51,18 +53,21 @@ async def run_due(db: Database, *, at: datetime) -> MaintenanceReport:
     done.import_rows_swept += await _all(db, lambda tx: imports.sweep_some(tx, at=at))
     done.sessions_forgotten += await _all(db, lambda tx: sessions.delete_some_expired(tx, at=at))
     done.notices_forgotten += await _all(db, lambda tx: notices.delete_some_old(tx, at=at))
+    async with db.transaction() as tx:
+        done.sandboxes_unused = await twin.empty_unused(tx, at=at)
     await follow_up(db, at=at, done=done)
     done.organization_rows_erased = await erasure.erase_some(db, at=at)
     return done
 
 
 async def follow_up(db: Database, *, at: datetime, done: MaintenanceReport | None = None) -> MaintenanceReport:
-    """Steps that people may wait for: tickets of cancelled events, replays, queues of paused and deleted endpoints."""
+    """Steps that people may wait for: tickets of cancelled events, replays, queues, sandboxes that are emptied."""
     done = done or MaintenanceReport()
     done.tickets_cancelled += await _all(db, lambda tx: tickets.cancel_some_of_cancelled_events(tx, at=at))
     done.webhooks_set_aside += await _all(db, backlog.set_aside_some)
     await _all(db, lambda tx: backlog.drop_some_of_deleted(tx, at=at))
     done.webhooks_replayed += await _all(db, lambda tx: replays.advance_some(tx, at=at))
+    done.sandbox_rows_erased += await erasure.empty_sandboxes(db, at=at)
     return done
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.domain import sandbox
+from gatepass.domain import sandbox, twin
 
 # The latest deliveries of each endpoint that are read to find one that arrived.
 DELIVERIES_READ: Final = 200
@@ -37,7 +37,8 @@ class OnboardingProgress:
 
 async def progress(tx: Tx, organization_id: UUID) -> OnboardingProgress:
     """The steps that are done. Each EXISTS ends at the first row that it finds."""
-    found = await tx.one(OnboardingProgress, PROGRESS, organization_id, sandbox.EVENT_ID, DELIVERIES_READ, ENTRIES_READ)
+    here = (organization_id, sandbox.EVENT_ID, DELIVERIES_READ, twin.twin_id(organization_id), ENTRIES_READ)
+    found = await tx.one(OnboardingProgress, PROGRESS, *here)
     assert found is not None  # noqa: S101  a SELECT without FROM has one row
     return found
 
@@ -67,7 +68,7 @@ PROGRESS: Final = """
                       AND k.mode = 'sandbox'
                       AND k.revoked_at IS NULL
                       AND k.name <> 'Trial scan of the studio') AS sandbox_key,
-           EXISTS (SELECT FROM scan s WHERE s.organization_id = $1 AND s.event_id = $2) AS sandbox_scan,
+           EXISTS (SELECT FROM scan s WHERE s.organization_id = $4 AND s.event_id = $2) AS sandbox_scan,
            EXISTS (SELECT FROM webhook_endpoint w WHERE w.organization_id = $1 AND w.deleted_at IS NULL) AS webhook,
            EXISTS (SELECT FROM webhook_endpoint w
                     CROSS JOIN LATERAL (SELECT d.state
@@ -100,7 +101,7 @@ PROGRESS: Final = """
                                   FROM audit_log a
                                  WHERE a.organization_id = $1
                                  ORDER BY a.at DESC, a.id DESC
-                                 LIMIT $4) a
+                                 LIMIT $5) a
                     WHERE a.subject = 'card'
                       AND a.action = 'printed') AS cards
 """

@@ -92,8 +92,8 @@ FIND: Final = """
 NAMED: Final = """
     SELECT id, name, card_prefix, time_zone
       FROM organization
-     WHERE name = $1
-        OR id::text = lower($1)
+     WHERE (name = $1 OR id::text = lower($1))
+       AND twin_of IS NULL
      ORDER BY id
      LIMIT 10
 """

@@ -100,7 +100,7 @@ NOTES: Final[dict[str, Notes]] = {
         summary="List cards",
         description=(
             "The cards of the organization with their holders, newest first; those of one person, oldest first; or the "
-            "one with a number or an external id. With a sandbox key the list is empty."
+            "one with a number or an external id."
         ),
         scope=Scope.CARDS_READ,
         success="A page of cards.",

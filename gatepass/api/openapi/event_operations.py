@@ -10,6 +10,7 @@ from gatepass.domain import sandbox
 from gatepass.domain.events import CategoryNotFound, EventNotFound
 from gatepass.domain.idempotency import IdempotencyKeyReused
 from gatepass.domain.keys import Scope
+from gatepass.domain.twin import SandboxFull
 
 EVENT_ID: Final = path("id", "The event's UUID.", str(sandbox.EVENT_ID))
 CATEGORY_ID: Final = path("id", "The category's UUID.", str(examples.EVENT.ticket_categories[0].id))
@@ -65,7 +66,7 @@ NOTES: Final[dict[str, Notes]] = {
             InvalidRequest("An event has a title.", param="title"),
             BAD_TIME,
             BAD_KEY,
-            NotAllowedFromHere("The sandbox has one event of its own, which always stays the same. Use a live key."),
+            SandboxFull(),
             RequestTooLarge(),
             IdempotencyKeyReused(),
         ),

@@ -4,13 +4,12 @@ from typing import Final
 
 from gatepass.api.openapi.operations import NOTES
 from gatepass.api.openapi.responses import EVERYWHERE
-from gatepass.api.responses import SANDBOX_STATUS, STATUS, MethodNotAllowed, NotFound
+from gatepass.api.responses import STATUS, VERDICT_STATUSES, MethodNotAllowed, NotFound
 from gatepass.base.errors import Refusal
 from gatepass.base.wire_constants import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX, SHOULD_RETRY_HEADER, TOKEN_PREFIX
-from gatepass.domain import sandbox
+from gatepass.domain import sandbox, twin
 from gatepass.domain.keys import RATES, Mode, Scope
 from gatepass.domain.tickets import ACTIVATED
-from gatepass.domain.tickets.activation import REFUSALS
 
 # `method_not_allowed` and `not_found` belong to no operation.
 BESIDE_THE_OPERATIONS: Final[tuple[type[Refusal], ...]] = (NotFound, MethodNotAllowed)
@@ -25,6 +24,9 @@ def introduction() -> str:
         event_id=sandbox.EVENT_ID,
         scopes=_scopes(),
         cards=_cards(),
+        events=twin.MOST_EVENTS,
+        most_cards=f"{twin.MOST_CARDS:,}",
+        tickets=f"{twin.MOST_TICKETS:,}",
         codes=_codes(),
         live_rate="{} calls a second with a burst of {}".format(*RATES[Mode.LIVE]),
         sandbox_rate="{} with a burst of {}".format(*RATES[Mode.SANDBOX]),
@@ -51,7 +53,7 @@ def _cards() -> str:
 def _outcome(given: sandbox.SandboxVerdict) -> str:
     if given.verdict == ACTIVATED:
         return f"200, category {given.category_name}"
-    return f"{SANDBOX_STATUS[REFUSALS[given.verdict]]} `{given.verdict}`"
+    return f"{VERDICT_STATUSES[Mode.SANDBOX][given.verdict]} `{given.verdict}`"
 
 
 def _codes() -> str:
@@ -77,8 +79,12 @@ sandbox keys with `{test}`. What belongs to another organization is answered wit
 
 # Sandbox
 
-A sandbox key sees one fictional event, `{event_id}`, and five cards that always answer the same. Use them as
-`card_number`, or as the token `{token}.<card number>.0.0`. Sandbox and live data never meet.
+A sandbox key works on a sandbox of your organization's own: make events, cards and tickets, sign tokens, scan, cancel,
+and get the webhooks, as with a live key. It holds {events} events, {most_cards} cards and {tickets} tickets. It is emptied
+in the studio, and by itself after 30 days without a call. Sandbox and live data never meet.
+
+Beside your events there is a fictional one, `{event_id}`, with eight test cards that always answer the same. Use them
+there as `card_number`, or as the token `{token}.<card number>.0.0`.
 
 {cards}
 
@@ -90,7 +96,7 @@ the same in live and sandbox. The header `{retry}` says whether trying again can
 
 {codes}
 
-With a sandbox key, `already_activated`, `expired` and `card_revoked` come with status 400.
+With a sandbox key, a scan answers `already_activated`, `expired` and `card_revoked` with status 400.
 
 # Retries
 

@@ -109,7 +109,7 @@ NOTES: Final[dict[str, Notes]] = {
         summary="List tickets",
         description=(
             "Tickets of the organization, newest first. With `state` or `updated_after` a page looks through at most "
-            "5,000 tickets: it may be short, or empty, while `has_more` is true. With a sandbox key the list is empty."
+            "5,000 tickets: it may be short, or empty, while `has_more` is true."
         ),
         scope=Scope.TICKETS_READ,
         success="A page of tickets.",

@@ -48,6 +48,7 @@ PAGE: Final = """
            (SELECT count(*) FROM api_key k WHERE k.organization_id = o.id AND k.revoked_at IS NULL) AS keys
       FROM organization o
      WHERE o.id > $1
+       AND o.twin_of IS NULL
      ORDER BY o.id
      LIMIT $2
 """

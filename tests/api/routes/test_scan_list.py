@@ -12,6 +12,7 @@ from gatepass.domain.cards import CardStatus
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.sandbox import EVENT_ID
 from gatepass.domain.tickets import scan_list
+from gatepass.domain.twin import twin_id
 from tests import factory
 from tests.api.conftest import Api, assert_error, request_id, scan_body
 from tests.factory import Tenant
@@ -157,6 +158,8 @@ async def test_a_page_looks_through_a_bounded_number(
         others = [str(request_id(await sandbox.post("/scan", json=body))) for _ in range(5)]
         assert await listed(sandbox) == others[::-1]
         assert await listed(sandbox, event_id=str(EVENT_ID)) == others[::-1]
+    async with tenant.db.transaction() as tx:  # as version 0.2 wrote them
+        await tx.run("UPDATE scan SET organization_id = $2 WHERE organization_id = $1", twin_id(tenant.id), tenant.id)
     first = (await client.get("/scans")).json()
     assert (first["data"], first["has_more"]) == ([], True)
     assert await listed(client) == [mine]

@@ -175,14 +175,13 @@ async def test_tickets_of_others_and_of_the_sandbox(client: httpx2.AsyncClient, 
     made = await issued(client, wish(tenant, external_id="A-1"))
     stranger = await factory.tenant(tenant.db)
     keys = {Mode.LIVE: await stranger.key(), Mode.SANDBOX: await tenant.key(mode=Mode.SANDBOX)}
-    for mode, key in keys.items():
+    for key in keys.values():
         async with api.client(key.text) as other:
             assert_error(await other.get(f"/tickets/{made['id']}"), 404, "ticket_not_found")
             assert (await other.get("/tickets", params={"external_id": "A-1"})).json()["data"] == []
             answer = await post(other, f"/tickets/{made['id']}/cancel", {"reason": "x"})
             assert_error(answer, 404, "ticket_not_found")
-            code = "event_not_found" if mode is Mode.LIVE else "not_allowed"
-            assert (await post(other, "/tickets", wish(tenant))).json()["code"] == code
+            assert_error(await post(other, "/tickets", wish(tenant)), 404, "event_not_found")
 
 
 @pytest.mark.parametrize(

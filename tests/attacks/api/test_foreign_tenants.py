@@ -9,7 +9,8 @@ import pytest
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Database
-from gatepass.domain.keys import Mode, Scope
+from gatepass.domain import twin
+from gatepass.domain.keys import IssuedKey, Mode, Scope
 from tests import factory
 from tests.api.endpoints import ENDPOINTS, Endpoint
 from tests.processes import GatepassProcess
@@ -33,18 +34,32 @@ BODIES = {
 @pytest.fixture(scope="module")
 async def theirs(db: Database) -> tuple[factory.Tenant, dict[str, str]]:
     """Another organization, with a value for each path parameter."""
-    tenant = await factory.tenant(db)
-    endpoint_id, _ = await tenant.endpoint("https://example.com/hook")
-    (message_id,) = await tenant.tell()
-    async with db.autocommit() as tx:
-        delivery_id: UUID = await tx.value("SELECT id FROM webhook_delivery WHERE organization_id = $1", tenant.id)
+    return await filled(await factory.tenant(db))
+
+
+@pytest.fixture(scope="module")
+async def their_twin(theirs: tuple[factory.Tenant, dict[str, str]]) -> tuple[factory.Tenant, dict[str, str]]:
+    """The same in its sandbox. Endpoints and messages are those of the organization."""
+    tenant, ids = await filled(await factory.sandbox_twin(theirs[0]))
+    return tenant, theirs[1] | ids
+
+
+async def filled(tenant: factory.Tenant) -> tuple[factory.Tenant, dict[str, str]]:
     card = await tenant.card(with_ticket=False)
-    return tenant, {
+    ids = {
         "event": str(tenant.event_id),
         "ticket-categorie": str(tenant.category_id),
         "card": str(card.id),
         "number": card.number,
         "ticket": str(await tenant.ticket(card)),
+    }
+    if twin.is_twin(tenant.id):
+        return tenant, ids
+    endpoint_id, _ = await tenant.endpoint("https://example.com/hook")
+    (message_id,) = await tenant.tell()
+    async with tenant.db.autocommit() as tx:
+        delivery_id: UUID = await tx.value("SELECT id FROM webhook_delivery WHERE organization_id = $1", tenant.id)
+    return tenant, ids | {
         "webhook": str(endpoint_id),
         "delivery": str(delivery_id),
         "message": str(message_id),
@@ -62,24 +77,62 @@ async def test_the_things_of_another_organization(
     server: GatepassProcess,
     tenant: factory.Tenant,
     theirs: tuple[factory.Tenant, dict[str, str]],
+    their_twin: tuple[factory.Tenant, dict[str, str]],
     endpoint: Endpoint,
     mode: Mode,
 ) -> None:
-    before = await stored(theirs[0])
+    """Nor those in the sandbox of another."""
     async with server.client((await tenant.key(mode=mode)).text) as client:
-        answer = await endpoint_call(client, endpoint, path_of(endpoint, theirs[1]))
-    assert answer.status_code in (404, 410), (str(endpoint), answer.text)
-    assert await stored(theirs[0]) == before
+        for other, ids in (theirs, their_twin):
+            before = await stored(other)
+            answer = await endpoint_call(client, endpoint, path_of(endpoint, ids))
+            assert answer.status_code in (404, 410), (str(endpoint), answer.text)
+            assert await stored(other) == before
 
 
-@pytest.mark.parametrize("endpoint", [one for one in WITH_IDS if "webhook" in one.path], ids=str)
+@pytest.mark.parametrize("endpoint", WITH_IDS, ids=str)
 async def test_live_things_with_a_sandbox_key(
     server: GatepassProcess, theirs: tuple[factory.Tenant, dict[str, str]], endpoint: Endpoint
 ) -> None:
+    await assert_unknown(server, await theirs[0].key(mode=Mode.SANDBOX), theirs, endpoint)
+
+
+@pytest.mark.parametrize("endpoint", [one for one in WITH_IDS if "webhook" not in one.path], ids=str)
+async def test_sandbox_things_with_a_live_key(
+    server: GatepassProcess, their_twin: tuple[factory.Tenant, dict[str, str]], endpoint: Endpoint
+) -> None:
+    await assert_unknown(server, await their_twin[0].key(), their_twin, endpoint)
+
+
+async def assert_unknown(
+    server: GatepassProcess, key: IssuedKey, theirs: tuple[factory.Tenant, dict[str, str]], endpoint: Endpoint
+) -> None:
     tenant, ids = theirs
-    async with server.client((await tenant.key(mode=Mode.SANDBOX)).text) as client:
+    before = await stored(tenant)
+    async with server.client(key.text) as client:
         answer = await endpoint_call(client, endpoint, path_of(endpoint, ids))
-    assert answer.status_code == 404, (str(endpoint), answer.text)
+    assert answer.status_code in (404, 410), (str(endpoint), answer.text)
+    assert await stored(tenant) == before
+
+
+async def test_a_card_of_the_other_mode(
+    server: GatepassProcess,
+    theirs: tuple[factory.Tenant, dict[str, str]],
+    their_twin: tuple[factory.Tenant, dict[str, str]],
+) -> None:
+    """By number and by token, for an event of either mode; each is still unused in its own."""
+    live, sandbox = theirs[0], their_twin[0]
+    for mode, mine, other in ((Mode.LIVE, live, sandbox), (Mode.SANDBOX, sandbox, live)):
+        foreign, own = await other.card(), await mine.card()
+        async with server.client((await mine.key(mode=mode)).text) as client:
+            for event_id in (mine.event_id, other.event_id):
+                by_number = await client.post("/scan", json={"event_id": str(event_id), "card_number": foreign.number})
+                by_token = await client.post("/scan", json={"event_id": str(event_id), "token": other.token(foreign)})
+                assert (by_number.status_code, by_token.status_code) == (404, 400)
+                shown = (await client.get("/card/verify", params={"token": other.token(foreign)})).json()
+                assert shown["reason"] == "invalid_token"
+            body = {"event_id": str(mine.event_id), "token": mine.token(own)}
+            assert (await client.post("/scan", json=body)).status_code == 200
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=str)

@@ -16,6 +16,8 @@ from pglast.enums import A_Expr_Kind, BoolExprType, JoinType
 sql: Any = pglast.ast
 
 PINNED: Final = "organization_id"
+# No table has the second one: it is whose data a caller works on, beside the organization that has the caller's key.
+GIVEN: Final = {PINNED, "tenant_id"}
 
 
 def unpinned(text: str, tenants: frozenset[str]) -> list[str]:
@@ -181,7 +183,7 @@ def _owner(node: Any, level: _Level) -> str | None:
     if not isinstance(node, sql.ColumnRef):
         return None
     names = [part.sval for part in node.fields if isinstance(part, sql.String)]
-    if names[-1:] != [PINNED]:
+    if not names or names[-1] not in GIVEN:
         return None
     if len(names) == 2:
         return names[0]

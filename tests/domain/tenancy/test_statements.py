@@ -45,6 +45,7 @@ EVERY_ORGANIZATION: Final = {
     "staff/sessions.OPEN_SESSION",
     "staff/sessions.RELOAD",
     "tickets/cancellation.CANCEL_SOME",
+    "twin.EMPTY_UNUSED",
     "webhooks/backlog.AGES",
     "webhooks/backlog.CLEARED",
     "webhooks/backlog.DROP_SOME_OF_DELETED",
