@@ -2,22 +2,25 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+from uuid import UUID
 
 from gatepass import __version__
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Database
 from gatepass.cli.errors import WRONG_USAGE, CommandError
 from gatepass.cli.private_file import private
+from gatepass.domain import twin
 from gatepass.domain.lifecycle import export
 from gatepass.domain.organizations import Organization
 
 FORMAT: Final = "gatepass-organization"
 # Raised when a field changes its meaning or goes; a new field or file does not raise it.
 VERSION: Final = 1
+SANDBOX: Final = "sandbox"
 
 
 class _File:
@@ -57,12 +60,12 @@ async def write(db: Database, organization: Organization, folder: Path, *, at: d
     rows = 0
     async with db.transaction() as tx:
         await export.begin(tx)
-        for name in export.FILES:
-            file = _File(folder / f"{name}.jsonl")
+        for tenant_id, name, path in _files(organization, folder):
+            file = _File(folder / path)
             try:
-                await export.stream(tx, organization.id, name, file.write)
+                await export.stream(tx, tenant_id, name, file.write)
             finally:
-                written[f"{name}.jsonl"] = file.close()
+                written[path] = file.close()
             rows += file.rows
     _write_manifest(
         folder / "manifest.json",
@@ -77,6 +80,15 @@ async def write(db: Database, organization: Organization, folder: Path, *, at: d
         },
     )
     return rows
+
+
+def _files(organization: Organization, folder: Path) -> Iterator[tuple[UUID, str, str]]:
+    """Whose rows, of which kind, and where to: those of the sandbox are in a folder of their own."""
+    for name in export.FILES:
+        yield organization.id, name, f"{name}.jsonl"
+    new_folder(folder / SANDBOX)
+    for name in export.OF_A_SANDBOX:
+        yield twin.twin_id(organization.id), name, f"{SANDBOX}/{name}.jsonl"
 
 
 def _write_manifest(path: Path, manifest: Mapping[str, object]) -> None:

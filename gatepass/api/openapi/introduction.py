@@ -80,8 +80,8 @@ sandbox keys with `{test}`. What belongs to another organization is answered wit
 # Sandbox
 
 A sandbox key works on a sandbox of your organization's own: make events, cards and tickets, sign tokens, scan, cancel,
-and get the webhooks, as with a live key. It holds {events} events, {most_cards} cards and {tickets} tickets. It is emptied
-in the studio, and by itself after 30 days without a call. Sandbox and live data never meet.
+and get the webhooks, as with a live key. It holds {events} events, {most_cards} cards and {tickets} tickets. It is
+emptied in the studio, and by itself after 30 days without a call. Sandbox and live data never meet.
 
 Beside your events there is a fictional one, `{event_id}`, with eight test cards that always answer the same. Use them
 there as `card_number`, or as the token `{token}.<card number>.0.0`.

@@ -134,7 +134,7 @@ NOTES: Final[dict[str, Notes]] = {
         summary="List card keys",
         description=(
             "The public keys that verify the organization's card tokens, newest first, as a JWK set, "
-            "so that a gate can go on verifying without a network. The sandbox has a key of its own from its first token on."
+            "so that a gate can go on verifying without a network. The sandbox has a key of its own."
         ),
         scope=Scope.CARDS_VERIFY,
         success="The public keys.",

@@ -3,6 +3,7 @@
 Tickets are issued as everywhere else; what an import made says that it did, so the audit log has no entry for each.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -13,6 +14,8 @@ from gatepass.domain import audit_log, tickets
 from gatepass.domain.events import TicketCategory
 from gatepass.domain.imports.batch import FAULTS, next_batch, record_faults
 from gatepass.domain.imports.job import Fault, Import, ImportState
+from gatepass.domain.tickets import IssuedTicket, TicketRequest
+from gatepass.domain.twin import SandboxFull
 
 # A batch locks the event and its categories for about 0.1 seconds.
 BATCH: Final = 1_000
@@ -35,9 +38,7 @@ async def apply_some(tx: Tx, job: Import, categories: list[TicketCategory], *, a
         await tx.run(DONE, job.organization_id, job.id, at)
         return
     requests = batch.requests(job)
-    outcomes = await tickets.issue_all(
-        tx, job.organization_id, list(requests.values()), by=None, at=at, companions=job.companions
-    )
+    outcomes = await _issued(tx, job, list(requests.values()), at=at)
     made_cards = 0
     for line, outcome in zip(requests, outcomes, strict=True):
         if isinstance(outcome, Refusal):
@@ -51,6 +52,17 @@ async def apply_some(tx: Tx, job: Import, categories: list[TicketCategory], *, a
     newly_faulty = sum(batch.were[line] is None for line in batch.faults)
     counts = (len(batch.parsed_rows), made_cards, newly_faulty)
     await tx.run(ADVANCE, job.organization_id, job.id, batch.reached, *counts, at)
+
+
+async def _issued(
+    tx: Tx, job: Import, requests: list[TicketRequest], *, at: datetime
+) -> Sequence[IssuedTicket | Refusal]:
+    """The outcome of each. A batch that a sandbox has no room for is refused as a whole."""
+    try:
+        async with tx.savepoint():
+            return await tickets.issue_all(tx, job.organization_id, requests, by=None, at=at, companions=job.companions)
+    except SandboxFull as refusal:
+        return [refusal] * len(requests)
 
 
 BEGIN: Final = """

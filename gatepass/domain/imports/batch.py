@@ -12,6 +12,7 @@ from gatepass.domain.events import CategoryNotFound, EventNotFound, TicketCatego
 from gatepass.domain.imports.job import Fault, Import, Made, made_id
 from gatepass.domain.imports.row_parser import ParsedRow, RowParser
 from gatepass.domain.tickets import CardHasTicket, GuestHasTicket, SoldOut, TicketRequest
+from gatepass.domain.twin import SandboxFull
 
 # Found during the upload; naming the columns differently does not fix them.
 OF_THE_FILE: Final = frozenset({Fault.TOO_MANY_CELLS, Fault.UNREADABLE})
@@ -27,6 +28,7 @@ FAULTS: Final[dict[type[Refusal], Fault]] = {
     GuestHasTicket: Fault.GUEST_HAS_TICKET,
     ExternalIdTaken: Fault.REFERENCE_TAKEN,
     SoldOut: Fault.SOLD_OUT,
+    SandboxFull: Fault.SANDBOX_FULL,
 }
 
 

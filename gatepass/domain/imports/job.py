@@ -73,6 +73,7 @@ class Fault(StrEnum):
     DUPLICATE_CARD = "duplicate_card"
     DUPLICATE_REFERENCE = "duplicate_reference"
     EVENT_CLOSED = "event_closed"
+    SANDBOX_FULL = "sandbox_full"
 
     @property
     def sentence(self) -> str:
@@ -95,6 +96,7 @@ SENTENCES: Final[dict[Fault, str]] = {
     Fault.CARD_REVOKED: "This card is revoked.",
     Fault.CARD_HAS_TICKET: "This card already holds a ticket for the event.",
     Fault.GUEST_HAS_TICKET: "This guest already has a ticket for the event, or stands in an earlier row too.",
+    Fault.SANDBOX_FULL: "The sandbox is full.",
     Fault.REFERENCE_TAKEN: "A ticket of this event already has this external id.",
     Fault.DUPLICATE_CARD: "The card number stands in an earlier row too.",
     Fault.DUPLICATE_REFERENCE: "The external id stands in an earlier row too.",

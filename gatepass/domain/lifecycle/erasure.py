@@ -70,7 +70,8 @@ async def erase_organization(tx: Tx, organization_id: UUID, *, at: datetime) -> 
     """Erase the row of an organization that has no others. The line in the log is all that is left of it."""
     erased = await tx.run(ERASE_ORGANIZATION, organization_id, at)
     if erased:
-        tx.after_commit(lambda: log.info("organization_erased", organization_ids=[str(organization_id)]))
+        what = "sandbox_emptied" if twin.is_twin(organization_id) else "organization_erased"
+        tx.after_commit(lambda: log.info(what, organization_ids=[str(twin.owner_of(organization_id))]))
     return erased
 
 

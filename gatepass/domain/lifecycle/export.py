@@ -42,6 +42,13 @@ IN_UTC: Final = "SET LOCAL timezone = 'UTC'"
 # The tables that are left out. A test finds every other tenant table below.
 LEFT_OUT: Final = frozenset({"idempotency", "import_key", "webhook_queue", "webhook_feed"})
 
+# What a sandbox has too: the rest belongs to the organization in both modes.
+OF_A_SANDBOX: Final = (
+    "signing_keys", "events", "event_covers", "ticket_categories", "cards", "card_holders", "card_external_ids",
+    "holder_emails", "tickets", "undone_activations", "ticket_references", "imports", "import_rows", "scans",
+    "audit_log",
+)  # fmt: skip
+
 # By the name of the file, with no ending.
 FILES: Final[dict[str, LiteralString]] = {
     "organization": """

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from gatepass.domain.lifecycle.export import FILES
+from gatepass.domain.lifecycle.export import FILES, OF_A_SANDBOX
 from tests.cli.command import Command
 from tests.cli.gate import DEMO, Gate, rows, serving
 
@@ -109,7 +109,8 @@ def test_the_export_holds_everything_and_only_of_this_organization(
     assert json.loads(told.stderr)["event"] == "organization_exported"
     manifest = json.loads((folder / "manifest.json").read_text())
     assert (manifest["format"], manifest["version"]) == ("gatepass-organization", 1)
-    assert set(manifest["files"]) == {f"{name}.jsonl" for name in FILES}
+    sandbox = {f"sandbox/{name}.jsonl" for name in OF_A_SANDBOX}
+    assert set(manifest["files"]) == {f"{name}.jsonl" for name in FILES} | sandbox
     for name, known in manifest["files"].items():
         content = (folder / name).read_bytes()
         assert (sha256(content).hexdigest(), len(content)) == (known["sha256"], known["bytes"]), name
@@ -123,13 +124,14 @@ def test_the_export_holds_everything_and_only_of_this_organization(
         assert rows(demo_command, query.format(demo["organization_id"])) == [
             (manifest["files"][f"{name}.jsonl"]["rows"],)
         ]
-    everything = "".join(path.read_text() for path in folder.iterdir())
+    written = [path for path in folder.rglob("*") if path.is_file()]
+    everything = "".join(path.read_text() for path in written)
     assert demo["events"]["other_organization"] not in everything
     assert demo["cards"]["other_organization"]["card_number"] not in everything
     for (hash,) in rows(demo_command, "SELECT encode(hash, 'hex') FROM api_key"):
         assert hash not in everything
-    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "sandbox")} == {0o700}
     again = demo_command("organization", "export", DEMO, "--to", str(folder))
     assert (again.returncode, again.stderr) == (2, f"{folder} exists already. Name a new folder.\n")
 

@@ -7,6 +7,8 @@ import psycopg
 import pytest
 
 from gatepass.base.database import Database
+from gatepass.base.errors import Busy
+from gatepass.domain import maintenance, organizations, twin
 from gatepass.domain.lifecycle import erasure, suspension
 from gatepass.domain.lifecycle.erased_tables import ERASE
 from gatepass.domain.lifecycle.export import FILES, LEFT_OUT
@@ -115,3 +117,54 @@ async def test_what_is_resumed_is_not_erased(db: Database, database_url: str, te
         await suspension.resume(tx, tenant.id, by=BY, at=factory.now())
     await erasure.erase_some(db, at=factory.now() + timedelta(days=99))
     assert counts(database_url, tables, tenant.id)["card"] == 3
+
+
+async def test_a_sandbox_is_emptied_and_begins_again(
+    db: Database, database_url: str, tenant: Tenant, tables: set[str]
+) -> None:
+    there = await factory.sandbox_twin(tenant)
+    await there.card()
+    before = counts(database_url, tables, tenant.id)
+    async with db.transaction() as tx:
+        assert await twin.empty(tx, tenant.id, by=BY, at=factory.now())
+        assert not await twin.empty(tx, tenant.id, by=BY, at=factory.now()), "it is being emptied already"
+    with pytest.raises(Busy, match="being emptied"):
+        async with db.transaction() as tx:
+            await twin.open_for_changes(tx, tenant.id, at=factory.now())
+    done = await maintenance.follow_up(db, at=factory.now())
+    assert done.sandbox_rows_erased > 0
+    assert not any(counts(database_url, tables, there.id).values())
+    after = counts(database_url, tables, tenant.id)
+    assert after == before | {"audit_log": before["audit_log"] + 1}
+    again = await factory.sandbox_twin(tenant)
+    assert again.id == there.id
+
+
+async def test_a_sandbox_is_erased_with_its_owner(
+    db: Database, database_url: str, tenant: Tenant, tables: set[str]
+) -> None:
+    there = await factory.sandbox_twin(tenant)
+    await there.card()
+    await close(tenant)
+    await erasure.erase_some(db, at=factory.now() + timedelta(days=6))
+    assert counts(database_url, tables, there.id)["card"] == 1
+    await erasure.erase_some(db, at=factory.now() + timedelta(days=8))
+    for id in (tenant.id, there.id):
+        assert not any(counts(database_url, tables, id).values())
+    async with db.autocommit() as tx:
+        assert [await organizations.find(tx, id) for id in (tenant.id, there.id)] == [None, None]
+
+
+async def test_scans_in_a_sandbox_that_was_never_made_are_erased_too(db: Database, tenant: Tenant) -> None:
+    async with db.transaction() as tx:
+        await tx.run(STRAY_SCAN, twin.twin_id(tenant.id), factory.now())
+    await close(tenant)
+    await erasure.erase_some(db, at=factory.now() + timedelta(days=8))
+    async with db.autocommit() as tx:
+        assert await tx.value("SELECT count(*) FROM scan WHERE organization_id = $1", twin.twin_id(tenant.id)) == 0
+
+
+STRAY_SCAN = """
+    INSERT INTO scan (organization_id, at, id, mode, key_id, event_id, card_number, verdict)
+    VALUES ($1, $2, gen_random_uuid(), 'sandbox', gen_random_uuid(), gen_random_uuid(), 'TEST_VALID', 'activated')
+"""
