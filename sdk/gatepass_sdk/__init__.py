@@ -102,7 +102,7 @@ if typing.TYPE_CHECKING:
         WebhookEvent,
     )
 
-# The only event of the sandbox.
+# The fictional event of the sandbox, for the test cards.
 SANDBOX_EVENT_ID = "00000000-0000-0000-0000-00000000e7e7"
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from typing import Any
 import psycopg
 
 from gatepass.base.encryption import new_key
+from gatepass.domain.keys import Mode
+from gatepass.domain.keys.key import digest, make_key
 from tests.postgres import Cluster, free_port
 from tests.processes import gatepass, launch_worker, serve
 
@@ -31,6 +34,13 @@ class Stack:
 
     def key(self, name: str) -> str:
         return self.demo["keys"][name]
+
+    def empty_sandbox(self) -> None:
+        """Empty the sandbox of `other_sandbox`, and wait until the worker has done it."""
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            connection.execute("UPDATE organization SET erase_at = now() WHERE twin_of IS NOT NULL")
+            while connection.execute("SELECT true FROM organization WHERE twin_of IS NOT NULL").fetchone():
+                time.sleep(0.05)
 
     def unused(self) -> dict[str, Any]:
         """A card whose ticket for the published event is unused."""
@@ -66,6 +76,10 @@ def running(cluster: Cluster, *, tickets: int = 400, unlimited: bool = False) ->
     }
     gatepass(environment, "migrate")
     demo = json.loads(gatepass(environment, "demo", "--json", "--tickets", str(tickets)))
+    demo["keys"]["other_sandbox"] = make_key(Mode.SANDBOX, "a")
+    with psycopg.connect(environment["GATEPASS_DATABASE_URL"]) as connection:
+        made, known = (digest(demo["keys"][name]) for name in ("other_sandbox", "other_organization"))
+        connection.execute(OTHER_SANDBOX, [made, known])
     if unlimited:
         with psycopg.connect(environment["GATEPASS_DATABASE_URL"]) as connection:
             connection.execute(UNLIMITED)
@@ -78,5 +92,13 @@ def running(cluster: Cluster, *, tickets: int = 400, unlimited: bool = False) ->
             if process is not None:
                 process.stop()
 
+
+# A sandbox of its own for what a platform does, so that the demo's stays empty.
+OTHER_SANDBOX = """
+    INSERT INTO api_key (organization_id, id, hash, mode, name, last_four, scopes, created_at, created_by)
+    SELECT organization_id, gen_random_uuid(), %s, 'sandbox', 'platform', '', scopes, created_at, created_by
+      FROM api_key
+     WHERE hash = %s
+"""
 
 UNLIMITED = "UPDATE api_key SET rate_per_second = 100000, burst = 100000"

@@ -58,7 +58,7 @@ def _saved(count: int, path: Path, *, is_sandbox: bool) -> str:
     if count:
         return f"Saved {count} public {'key' if count == 1 else 'keys'} in {path}"
     if is_sandbox:
-        return "Test cards are not signed, so there is no public key to save. verify --offline knows them without."
+        return "There is no public key to save: the sandbox has signed no token. verify --offline knows the test cards."
     return "There is no public key to save: the organization has no signing key."
 
 

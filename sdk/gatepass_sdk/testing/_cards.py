@@ -1,4 +1,4 @@
-"""Cards and their tokens: the five of the sandbox, and those that a test issues on the live side."""
+"""Cards and their tokens: the eight test cards of the sandbox, and those that are issued."""
 
 import re
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from uuid import UUID
 
 from gatepass_sdk._base64url import encoded
 from gatepass_sdk._card import SANDBOX_TOKEN, as_stored
-from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
+from gatepass_sdk.testing._http import Reply, Request, invalid
 from gatepass_sdk.testing._platform.records import CardRecord
 from gatepass_sdk.testing._state import Side, World
 from gatepass_sdk.testing._times import rfc3339
@@ -32,9 +32,10 @@ def verify_card(world: World, request: Request) -> Reply:
     token = request.query.get("token")
     if not token:
         raise invalid("token is missing.", "token")
-    if request.mode == "sandbox":
-        return Reply(200, _sandbox_verification(token))
-    reading = read_token(world, token, world.now())
+    name = test_card(token) if request.mode == "sandbox" else None
+    if name is not None:
+        return Reply(200, _test_card(name))
+    reading = read_token(world, request.mode, token, world.now())
     card = find_card(world.sides[request.mode], reading.card_number)
     if reading.card_number is None or card is None:
         return Reply(200, INVALID)
@@ -47,21 +48,24 @@ def verify_card(world: World, request: Request) -> Reply:
 
 
 def card_keys(world: World, request: Request) -> Reply:
-    """The sandbox signs nothing."""
+    """The sandbox has none before its first token."""
     key = {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": KEY_ID}
-    keys = [{**key, "x": encoded(world.signer.public_key)}]
-    return Reply(200, {"keys": [] if request.mode == "sandbox" else keys})
+    return Reply(200, {"keys": [{**key, "x": encoded(public_key)} for public_key in _public_keys(world, request.mode)]})
 
 
-def read_token(world: World, token: str, at: datetime) -> TokenReading:
-    return CardKeys((world.signer.public_key,)).verify(token, at=at)
+def read_token(world: World, mode: str, token: str, at: datetime) -> TokenReading:
+    return CardKeys(_public_keys(world, mode)).verify(token, at=at)
 
 
-def read_sandbox_token(token: str) -> str:
+def _public_keys(world: World, mode: str) -> tuple[bytes, ...]:
+    signer = world.signers.get(mode)
+    return () if signer is None else (signer.public_key,)
+
+
+def test_card(token: str) -> str | None:
+    """The test card that an unsigned token names, if it is one."""
     found = SANDBOX_TOKEN.fullmatch(token)
-    if found is None:
-        raise Refused("invalid_token")
-    return found[1]
+    return found[1] if found and found[1] in SANDBOX_TOKENS else None
 
 
 def find_card(side: Side, number: str | None) -> CardRecord | None:
@@ -88,13 +92,9 @@ def _check_digit(digits: str) -> str:
     return str(-total % 10)
 
 
-def _sandbox_verification(token: str) -> dict[str, Any]:
-    found = SANDBOX_TOKEN.fullmatch(token)
-    if found is None or found[1] not in SANDBOX_TOKENS:
-        return INVALID
-    name = found[1]
+def _test_card(name: str) -> dict[str, Any]:
     reason = SANDBOX_TOKENS[name]
-    status = "revoked" if reason == "card_revoked" else "active"
+    status = reason.removeprefix("card_") if reason in ("card_revoked", "card_suspended") else "active"
     id = UUID(int=0xC1 + list(SANDBOX_TOKENS).index(name))
     return _verification(name, id, status, SANDBOX_ISSUED_AT, expired=reason == "expired", reason=reason)
 

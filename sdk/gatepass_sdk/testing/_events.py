@@ -1,4 +1,4 @@
-"""Events: the one of the sandbox, and those that a test adds to the live side."""
+"""Events: the fictional one of the sandbox, and those that are made."""
 
 from copy import deepcopy
 from datetime import datetime
@@ -9,9 +9,10 @@ from gatepass_sdk.testing._body_reader import read_uuid
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._paging import page_of, page_size, page_start
 from gatepass_sdk.testing._platform.once import shown
-from gatepass_sdk.testing._state import Position, Side, World
+from gatepass_sdk.testing._state import SANDBOX, Position, Side, World
 
 STATUSES: Final = ("draft", "published", "cancelled", "ended")
+MOST: Final = {"events": 50, "cards": 10_000, "tickets": 20_000}
 SANDBOX_EVENT: Final[dict[str, Any]] = {
     "id": "00000000-0000-0000-0000-00000000e7e7",
     "title": "Sandbox Night",
@@ -77,6 +78,17 @@ def find_event(side: Side, id: UUID | None) -> dict[str, Any]:
         if id is not None and event["id"] == str(id):
             return event
     raise Refused("event_not_found")
+
+
+def is_fictional(side: Side, event_id: str) -> bool:
+    return side.mode == SANDBOX and event_id == SANDBOX_EVENT["id"]
+
+
+def require_room(side: Side, what: str, held: int) -> None:
+    """The sandbox holds so many."""
+    if side.mode == SANDBOX and held >= MOST[what]:
+        sentence = f"The sandbox holds {MOST[what]:,} {what} at most. Its owner can empty it in the studio."
+        raise Refused("sandbox_full", sentence)
 
 
 def _position(event: dict[str, Any]) -> Position:

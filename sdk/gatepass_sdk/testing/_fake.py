@@ -1,4 +1,4 @@
-"""FakeGatepass: the sandbox's event and five cards, and a live side with one event and no cards yet."""
+"""FakeGatepass: the sandbox's fictional event and eight test cards, and a live side with one event and no cards."""
 
 import itertools
 import json
@@ -52,7 +52,7 @@ class FakeGatepass:
             new_id or (lambda: UUID(int=next(numbers))),
             allow_private=allow_private,
             sides=sides,
-            signer=TokenSigner(),
+            signers={LIVE: TokenSigner()},
         )
         self._callers: dict[str, Caller] = {}
         self._lock = threading.Lock()
@@ -129,7 +129,9 @@ class FakeGatepass:
         card = new_card(world, side, status=status)
         ticket = TicketRecord(world.new_id(), event_id, category, card, world.now())
         side.tickets.append(ticket)
-        return FakeCard(world.signer.token(card.number, expires_at or world.now() + timedelta(days=365)), card, ticket)
+        return FakeCard(
+            world.signer(LIVE).token(card.number, expires_at or world.now() + timedelta(days=365)), card, ticket
+        )
 
     # Scans and messages.
 

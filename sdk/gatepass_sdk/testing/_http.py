@@ -23,6 +23,7 @@ REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "already_activated": (409, "This ticket has already been activated."),
     "card_has_ticket": (409, "This card already holds a ticket for the event."),
     "sold_out": (409, "This category is sold out."),
+    "sandbox_full": (409, "The sandbox is full."),
     "card_number_taken": (409, "There is a card with this number already."),
     "holder_has_card": (409, "This e-mail address has another card."),
     "external_id_taken": (409, "This external_id was used with other content."),

@@ -8,12 +8,13 @@ from uuid import UUID
 
 from gatepass_sdk._card import as_stored
 from gatepass_sdk.testing._body_reader import Text, read_body, read_moment, read_uuid
-from gatepass_sdk.testing._cards import find_card, read_sandbox_token, read_token
+from gatepass_sdk.testing._cards import find_card, read_token, test_card
+from gatepass_sdk.testing._events import is_fictional
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._outbox import emit
 from gatepass_sdk.testing._platform.once import REPLAYED, require_key
 from gatepass_sdk.testing._platform.records import CardRecord, ScanRecord
-from gatepass_sdk.testing._state import Decision, FakeScan, Side, World
+from gatepass_sdk.testing._state import SANDBOX, Decision, FakeScan, Side, World
 from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
 
 FIELDS: Final = {
@@ -27,7 +28,7 @@ FIELDS: Final = {
 LARGEST_LEAD: Final = timedelta(minutes=2)
 LARGEST_DELAY: Final = timedelta(hours=72)
 ACTIVATED: Final = "activated"
-# The spec answers used, expired and revoked test cards with 400.
+# The spec answers used, expired and revoked cards of the sandbox with 400.
 SANDBOX_STATUS: Final = {"already_activated": 400, "expired": 400, "card_revoked": 400}
 SANDBOX_DECISIONS: Final = {
     "TEST_VALID": Decision(ACTIVATED, UUID(int=0x71), "standard", "General"),
@@ -41,6 +42,9 @@ SANDBOX_DECISIONS: Final = {
     ),
     "TEST_EXPIRED": Decision("expired"),
     "TEST_REVOKED": Decision("card_revoked"),
+    "TEST_SUSPENDED": Decision("card_suspended"),
+    "TEST_NO_TICKET": Decision("ticket_not_found"),
+    "TEST_CANCELLED": Decision("ticket_cancelled"),
 }
 
 
@@ -86,7 +90,7 @@ def _read(world: World, request: Request) -> ScanRequest:
         raise invalid("event_id is not a UUID.", "event_id")
     now, text = world.now(), body.get("occurred_at")
     occurred_at = None if text is None else _occurred_at(text, now)
-    number, expired = _card(world, request.mode, body, occurred_at or now)
+    number, expired = _card(world, world.sides[request.mode], str(event_id), body, occurred_at or now)
     credential = body.get("token") or number
     return ScanRequest(event_id, number, credential, expired, body.get("gate"), body.get("scanner_id"), occurred_at)
 
@@ -100,14 +104,15 @@ def _occurred_at(text: str, now: datetime) -> datetime:
     return shown_at
 
 
-def _card(world: World, mode: str, body: Mapping[str, Any], at: datetime) -> tuple[str, bool]:
+def _card(world: World, side: Side, event_id: str, body: Mapping[str, Any], at: datetime) -> tuple[str, bool]:
     token = body.get("token")
     if token is None:
         number = str(body["card_number"])
-        return (number if mode == "sandbox" else as_stored(number)), False
-    if mode == "sandbox":
-        return read_sandbox_token(token), False
-    reading = read_token(world, token, at)
+        return (number if is_fictional(side, event_id) else as_stored(number)), False
+    name = test_card(token) if side.mode == SANDBOX else None
+    if name is not None:
+        return name, False
+    reading = read_token(world, side.mode, token, at)
     if reading.card_number is None:
         raise Refused("invalid_token")
     return reading.card_number, reading.expired
@@ -117,7 +122,7 @@ def _decide(world: World, side: Side, wanted: ScanRequest) -> Decision:
     event = next((event for event in side.events if event["id"] == str(wanted.event_id)), None)
     if event is None:
         return Decision("event_not_found")
-    if side.mode == "sandbox":
+    if is_fictional(side, event["id"]):
         return SANDBOX_DECISIONS.get(wanted.number.strip().upper(), Decision("card_not_found"))
     if event["status"] != "published":
         return Decision("event_not_active")

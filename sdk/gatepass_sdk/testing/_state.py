@@ -208,9 +208,13 @@ class World:
     new_id: Callable[[], UUID]
     allow_private: bool
     sides: Mapping[str, Side]
-    signer: TokenSigner
+    signers: dict[str, TokenSigner]
     scans: list[FakeScan] = field(default_factory=list[FakeScan])
     organization_id: UUID = ORGANIZATION
+
+    def signer(self, mode: str) -> TokenSigner:
+        """The sandbox has a key of its own from its first token on."""
+        return self.signers.setdefault(mode, TokenSigner())
 
     def now(self) -> datetime:
         return self.clock().astimezone(UTC)

@@ -26,7 +26,7 @@ def test_keys_that_were_saved_are_found_again(sandbox: Terminal) -> None:
     assert (missing.code, missing.out) == (2, "")
     assert "gatepass-cli keys" in missing.err
     saved = sandbox.run("keys")
-    assert (saved.code, saved.out.startswith("Test cards are not signed")) == (0, True)
+    assert (saved.code, saved.out.startswith("There is no public key to save: the sandbox")) == (0, True)
     assert sandbox.run("verify", "SVC1.TEST_VALID.0.0", "--offline").code == 0
     forged = sandbox.run("verify", "SVC1.forged.0.0")
     assert (forged.code, forged.out.split()) == (1, ["INVALID", "invalid_token"])

@@ -138,7 +138,7 @@ def fake_variants(fake: FakeGatepass, loop: LoopThread) -> list[ClientVariant]:
     def key(name: str) -> str:
         if name == "revoked":
             return "svc_live_" + "r" * 37
-        return fake.new_key(live=name != "sandbox", scopes=[SCOPES.get(name, "admin")])
+        return fake.new_key(live="sandbox" not in name, scopes=[SCOPES.get(name, "admin")])
 
     def card() -> Card:
         found = fake.issue()

@@ -84,17 +84,19 @@ def _key(key: str) -> dict[str, str]:
 
 
 def test_the_fake_says_what_the_sandbox_says(targets: tuple[Target, Target]) -> None:
-    sandbox, platform = RequestFuzzer(SEED), PlatformFuzzer(SEED)
+    fuzzer = RequestFuzzer(SEED)
     # The random requests must have caused many different answers.
-    assert compared(*targets, [sandbox.request() for _ in range(REQUESTS)]) > 80
-    assert compared(*targets, [platform.request() for _ in range(REQUESTS // 4)]) > 30
+    assert compared(*targets, [fuzzer.request() for _ in range(REQUESTS)]) > 80
 
 
-def test_the_fake_says_what_the_live_side_says_to_a_platform(stack: Stack, fake: FakeGatepass) -> None:
+@pytest.mark.parametrize("key", ["live", "other_sandbox"])
+def test_the_fake_says_what_a_platform_is_told(stack: Stack, fake: FakeGatepass, key: str) -> None:
     """Requests issue and change what later ones meet, so that both sides have to keep the same state."""
+    stack.empty_sandbox()
+    faked_key = _key(fake.new_key(live=key == "live"))
     with (
-        httpx2.Client(base_url=stack.base_url, headers=_key(stack.key("live")), timeout=30) as service,
-        httpx2.Client(base_url=FAKE_URL, headers=_key(fake.new_key(live=True)), transport=fake.transport()) as faked,
+        httpx2.Client(base_url=stack.base_url, headers=_key(stack.key(key)), timeout=30) as service,
+        httpx2.Client(base_url=FAKE_URL, headers=faked_key, transport=fake.transport()) as faked,
     ):
         sides = [Target(http, prepared(http)) for http in (service, faked)]
         fuzzer = PlatformFuzzer(SEED)

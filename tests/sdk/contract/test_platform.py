@@ -1,4 +1,4 @@
-"""What a platform does, as sequences of calls with a live key. Each has the same results for every variant."""
+"""What a platform does, as sequences of calls in either mode. Each has the same results for every variant."""
 
 from collections.abc import Callable, Generator
 from datetime import UTC, datetime, timedelta
@@ -256,9 +256,10 @@ SEQUENCES: list[Sequence] = [
 ]
 
 
+@pytest.mark.parametrize("key", ["live", "other_sandbox"])
 @pytest.mark.parametrize("sequence", SEQUENCES, ids=lambda sequence: sequence.__name__)
-def test_a_sequence_is_the_same_for_every_variant(variants: list[ClientVariant], sequence: Sequence) -> None:
-    first, *others = [list(sequence(variant.client("live"), f"~{uuid4().hex[:8]}")) for variant in variants]
+def test_a_sequence_is_the_same_for_every_variant(variants: list[ClientVariant], sequence: Sequence, key: str) -> None:
+    first, *others = [list(sequence(variant.client(key), f"~{uuid4().hex[:8]}")) for variant in variants]
     assert len(first) > 2
     for variant, other in zip(variants[1:], others, strict=True):
         assert other == first, variant.name

@@ -9,7 +9,6 @@ from gatepass_sdk.testing._cards import find_card, is_number
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._outbox import emit
 from gatepass_sdk.testing._paging import EPOCH, page_of, page_size, page_start
-from gatepass_sdk.testing._platform.events import require_live
 from gatepass_sdk.testing._platform.once import Done, once, require_version, seen_versions, shown
 from gatepass_sdk.testing._platform.people import (
     HOLDER,
@@ -22,7 +21,7 @@ from gatepass_sdk.testing._platform.people import (
     read_holder,
 )
 from gatepass_sdk.testing._platform.records import CardRecord, HolderRecord
-from gatepass_sdk.testing._state import SANDBOX, Position, Side, World
+from gatepass_sdk.testing._state import Position, Side, World
 from gatepass_sdk.testing._times import rfc3339
 
 NEW: Final[Fields] = {
@@ -38,7 +37,6 @@ TRANSITIONS: Final = {"active": ("suspended", "revoked"), "suspended": ("active"
 def create_card(world: World, request: Request) -> Reply:
     """A card: new, or the one that this person has."""
     side, body = world.sides[request.mode], read_body(request.body, NEW)
-    require_live(request, event=False)
     external_id, holder = printable(body.get("external_id"), "external_id"), read_holder(body.get("holder"))
 
     def register() -> Done:
@@ -172,7 +170,7 @@ def read_reason(request: Request) -> str:
 def card_in_path(world: World, request: Request) -> CardRecord:
     wanted = read_uuid(request.ids[0])
     for card in world.sides[request.mode].cards:
-        if card.id == wanted and request.mode != SANDBOX:
+        if card.id == wanted:
             return card
     raise Refused("card_not_found")
 
@@ -186,7 +184,7 @@ def _with_reason(
     world: World, request: Request, act: Callable[[CardRecord, str], CardRecord], *, status: int = 200
 ) -> Reply:
     reason = read_reason(request)
-    if read_uuid(request.ids[0]) is None or request.mode == SANDBOX:
+    if read_uuid(request.ids[0]) is None:
         raise Refused("card_not_found")
 
     def done() -> Done:

@@ -3,12 +3,12 @@
 from typing import Any, Final
 
 from gatepass_sdk.testing._body_reader import Fields, Number, Text, read_body, read_uuid
-from gatepass_sdk.testing._events import find_event
+from gatepass_sdk.testing._events import SANDBOX_EVENT, find_event
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._platform.event_details import require_category
-from gatepass_sdk.testing._platform.events import require_live, require_open
+from gatepass_sdk.testing._platform.events import require_changeable, require_open
 from gatepass_sdk.testing._platform.once import Done, once, require_version, seen_versions, shown
-from gatepass_sdk.testing._state import SANDBOX, World
+from gatepass_sdk.testing._state import World
 from gatepass_sdk.testing._times import rfc3339
 
 CURRENCY: Final = "^[A-Z]{3}$"
@@ -35,10 +35,8 @@ def create_category(world: World, request: Request) -> Reply:
     side, event_id = world.sides[request.mode], read_uuid(request.ids[0])
     if event_id is None:
         raise Refused("event_not_found")
+    require_changeable(request, str(event_id))
     body = _whole_places(read_body(request.body, NEW))
-    if request.mode == SANDBOX:
-        find_event(side, event_id)
-    require_live(request)
 
     def create() -> Done:
         require_category(body)
@@ -89,9 +87,11 @@ def delete_category(world: World, request: Request) -> Reply:
 
 
 def _require_id(request: Request) -> None:
-    if read_uuid(request.ids[0]) is None:
+    category_id = read_uuid(request.ids[0])
+    if category_id is None:
         raise Refused("category_not_found")
-    require_live(request)
+    if str(category_id) in {category["id"] for category in SANDBOX_EVENT["ticket_categories"]}:
+        require_changeable(request, SANDBOX_EVENT["id"])
 
 
 def _find(world: World, request: Request) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from gatepass_sdk.testing._body_reader import Fields, Text, read_body, read_moment, read_uuid
-from gatepass_sdk.testing._events import find_event
+from gatepass_sdk.testing._events import SANDBOX_EVENT, find_event, require_room
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._outbox import emit
 from gatepass_sdk.testing._platform.event_details import require_details, text_problem
@@ -48,12 +48,12 @@ TRANSITIONS: Final = {
 def create_event(world: World, request: Request) -> Reply:
     """A new event; it begins as a draft."""
     body, side = _read_times(read_body(request.body, NEW)), world.sides[request.mode]
-    require_live(request)
 
     def create() -> Done:
         event: dict[str, Any] = {"id": "", "title": "", **dict.fromkeys(NULLABLE), "status": "draft"}
         event |= {"ticket_categories": [], "time_zone": "UTC", **body}
         require_details(event)
+        require_room(side, "events", len(side.events) - 1)  # beside the fictional one
         event |= {**_written_times(event), "id": str(world.new_id()), "updated_at": rfc3339(world.now())}
         side.events.append(_ordered(event))
         return 201, lambda: find_event(side, read_uuid(event["id"]))
@@ -124,11 +124,10 @@ def delete_event(world: World, request: Request) -> Reply:
     return Reply(204, None)
 
 
-def require_live(request: Request, *, event: bool = True) -> None:
-    """The sandbox has its fixed event and cards, and makes no others."""
-    if request.mode == SANDBOX:
-        own = "The sandbox has one event of its own, which always stays the same. Use a live key."
-        raise Refused("not_allowed", own if event else "The sandbox makes no cards or tickets. Use a live key.")
+def require_changeable(request: Request, event_id: str) -> None:
+    """Nobody can change the sandbox's fictional event."""
+    if request.mode == SANDBOX and event_id == SANDBOX_EVENT["id"]:
+        raise Refused("not_allowed", "The sandbox's fictional event always stays the same. Make one of your own.")
 
 
 def require_open(event: dict[str, Any]) -> None:
@@ -139,9 +138,9 @@ def require_open(event: dict[str, Any]) -> None:
 def _side(world: World, request: Request) -> Side:
     """The side of a call that names an event."""
     side, wanted = world.sides[request.mode], read_uuid(request.ids[0])
-    if wanted is None or request.mode == SANDBOX:
-        find_event(side, wanted)
-    require_live(request)
+    if wanted is None:
+        raise Refused("event_not_found")
+    require_changeable(request, str(wanted))
     return side
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from gatepass_sdk._card import as_stored
 from gatepass_sdk.testing._cards import find_card
+from gatepass_sdk.testing._events import is_fictional, require_room
 from gatepass_sdk.testing._http import Refused
 from gatepass_sdk.testing._platform.people import card_of_person, new_card
 from gatepass_sdk.testing._platform.records import CardRecord, HolderRecord, TicketRecord
@@ -41,6 +42,7 @@ def issue(world: World, side: Side, request: TicketRequest) -> tuple[TicketRecor
     chosen = choose_card(side, request)
     if category["quantity_sold"] >= category["quantity_total"]:
         raise Refused("sold_out", param="category_id")
+    require_room(side, "tickets", len(side.tickets))
     ticket = TicketRecord(
         world.new_id(), request.event_id, category, made_card(world, side, chosen, request), world.now(),
         external_id=request.external_id, fingerprint=request.fingerprint,
@@ -89,7 +91,7 @@ def require_on_sale(event: dict[str, Any], sentence: str, param: str | None = No
 
 def _category(side: Side, request: TicketRequest) -> dict[str, Any]:
     event = next((event for event in side.events if event["id"] == request.event_id), None)
-    if event is None:
+    if event is None or is_fictional(side, request.event_id):
         raise Refused("event_not_found", param="event_id")
     require_on_sale(event, "An event that is {} takes no more tickets.", "event_id")
     categories: list[dict[str, Any]] = event["ticket_categories"]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gatepass_sdk.testing._body_reader import Nested, Text
 from gatepass_sdk.testing._cards import find_card, new_number
+from gatepass_sdk.testing._events import require_room
 from gatepass_sdk.testing._http import invalid
 from gatepass_sdk.testing._platform.records import CardRecord, HolderRecord
 from gatepass_sdk.testing._state import Side, World
@@ -66,6 +67,7 @@ def new_card(
     companion: bool = False,
     status: str = "active",
 ) -> CardRecord:
+    require_room(side, "cards", len(side.cards))
     serial = len(side.cards) + 1
     while number is None or (find_card(side, number) is not None):
         number, serial = new_number(serial), serial + 1
