@@ -5,6 +5,7 @@ webhook endpoints, idempotency keys and the request log stay its owner's. The ro
 erased with everything in it when its owner empties the sandbox, or after 30 days without a call.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -58,10 +59,16 @@ async def require_room(tx: Tx, organization_id: UUID) -> None:
     if not is_twin(organization_id):
         return
     await tx.run(LOCK, organization_id)
-    (held,) = await tx.rows(HELD, organization_id, MOST_EVENTS + 1, MOST_CARDS + 1, MOST_TICKETS + 1)
+    (row,) = await tx.rows(HELD, organization_id, MOST_EVENTS + 1, MOST_CARDS + 1, MOST_TICKETS + 1)
     for what, most in (("events", MOST_EVENTS), ("cards", MOST_CARDS), ("tickets", MOST_TICKETS)):
-        if held[what] > most:
+        if row[what] > most:
             raise SandboxFull(f"The sandbox holds {most:,} {what} at most. Its owner can empty it in the studio.")
+
+
+async def held(tx: Tx, organization_id: UUID) -> Mapping[str, int]:
+    """How many events, cards and tickets the twin of this organization holds."""
+    (row,) = await tx.rows(HELD, twin_id(organization_id), MOST_EVENTS, MOST_CARDS, MOST_TICKETS)
+    return dict(row)
 
 
 async def empty(tx: Tx, organization_id: UUID, *, by: str, at: datetime) -> bool:

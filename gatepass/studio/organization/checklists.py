@@ -56,7 +56,7 @@ def integrator_steps(progress: OnboardingProgress) -> list[OnboardingStep]:
     """From a first key to a live one, for who connects a program. Each URL has the mode of its step."""
     return [
         OnboardingStep(
-            progress.sandbox_key, "Make a sandbox API key", "It answers for a fictional event and five cards.",
+            progress.sandbox_key, "Make a sandbox API key", "It works on a sandbox of its own.",
             "/studio/sandbox/keys/new", "Make a key", Permission.KEYS_WRITE,
         ),
         OnboardingStep(

@@ -1,4 +1,4 @@
-"""Settings of the organization: name, time zone, card prefix, signing keys, retention."""
+"""Settings of the organization: name, time zone, card prefix, signing keys, the sandbox, retention."""
 
 from base64 import urlsafe_b64encode
 from typing import Annotated, Any, Final
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel
 from starlette.responses import Response
 
 from gatepass.base.database import Tx
-from gatepass.domain import cards, maintenance, organizations
+from gatepass.domain import cards, maintenance, organizations, twin
 from gatepass.domain.cards import SigningKeyShown
 from gatepass.domain.events import time_zones
 from gatepass.domain.keys import RATES
@@ -78,6 +78,14 @@ async def change_organization(context: Writer) -> Response:
     return context.go("settings", "The settings are saved.")
 
 
+@router.post("/sandbox/empty")
+async def empty_sandbox(context: ConfirmedWriter) -> Response:
+    """Maintenance erases what is in the sandbox; until then it takes nothing new."""
+    async with context.transaction() as tx:
+        found = await twin.empty(tx, context.organization_id, by=context.by, at=context.at)
+    return context.go("settings", "The sandbox is being emptied." if found else "The sandbox is empty.")
+
+
 @router.get("/signing-keys/new")
 async def ask_to_rotate(context: ConfirmedWriter) -> Response:
     async with context.db.autocommit() as tx:
@@ -116,6 +124,7 @@ async def _page(context: Context, form: Form | None = None) -> Response:
         organization = await organizations.find(tx, context.organization_id)
         signing_keys = await cards.signing_keys_of(tx, context.organization_id)
         retentions = await maintenance.retentions(tx)
+        held = await twin.held(tx, context.organization_id)
     if organization is None:
         raise PageNotFound
     form, status = (_written_form(organization), 200) if form is None else (form, UNPROCESSABLE)
@@ -128,6 +137,11 @@ async def _page(context: Context, form: Form | None = None) -> Response:
         "kept": [(HISTORIES.get(one.name, one.name), one.keep.days) for one in retentions],
         "rates": RATES,
         "time_zones": time_zones.offered_zones(),
+        "sandbox": [
+            ("Events", held["events"], twin.MOST_EVENTS),
+            ("Cards", held["cards"], twin.MOST_CARDS),
+            ("Tickets", held["tickets"], twin.MOST_TICKETS),
+        ],
     }
     return context.page("settings/settings.html", status=status, form=form, **facts)
 

@@ -93,15 +93,35 @@ async def test_gate_leads_and_viewers_see_and_change_nothing(
         await user.see(f"events/{tenant.event_id}/edit", status=403)
 
 
-async def test_the_sandbox_has_one_event_which_nobody_changes(studio: Middleware, tenant: factory.Tenant) -> None:
+async def test_nobody_changes_the_fictional_event(studio: Middleware, tenant: factory.Tenant) -> None:
     async with await sign_in(studio, tenant, mode="sandbox") as user:
         assert "Sandbox Night" in await user.see("events")
         page = await user.see(f"events/{EVENT_ID}")
         assert "TEST_REVOKED" in page
         assert "/edit" not in page
         await user.send(f"events/{EVENT_ID}/edit", status=409, **NIGHT)
-        await user.send("events/new", status=409, **NIGHT)
+        await user.send(f"events/{EVENT_ID}/end", status=409)
         await user.see(f"events/{tenant.event_id}", status=404)
+
+
+async def test_the_sandbox_has_events_of_its_own(studio: Middleware, tenant: factory.Tenant) -> None:
+    async with await sign_in(studio, tenant, mode="sandbox") as user:
+        made = await user.send("events/new", **NIGHT)
+        event_id = made.headers["location"].split("/")[4]
+        assert NIGHT["title"] in await user.see("events")
+        there = await factory.sandbox_twin(tenant)
+        card = await there.card()
+        assert card.number in await user.see("cards")
+        assert card.number in await user.see(f"cards/{card.id}")
+        assert card.number in await user.see(f"events/{there.event_id}/tickets")
+        assert "No scan yet" in await user.see(f"events/{there.event_id}/live")
+        page = (await user.send(f"cards/{card.id}/print", status=200, days="1")).text
+        assert "data:image/svg+xml" in page
+        await user.send(f"events/{there.event_id}/cancel", reason="rain")
+        user.mode = "live"
+        for rest in (f"events/{event_id}", f"events/{there.event_id}", f"cards/{card.id}"):
+            await user.see(rest, status=404)
+        assert NIGHT["title"] not in await user.see("events")
 
 
 async def test_the_tabs_of_an_event_are_on_each_of_its_pages(user: BrowserSession, studio: Middleware) -> None:

@@ -5,7 +5,7 @@ from base64 import urlsafe_b64decode
 
 import pytest
 
-from gatepass.domain import audit_log, cards, organizations
+from gatepass.domain import audit_log, cards, maintenance, organizations
 from gatepass.domain.staff import Role
 from gatepass.studio.middleware import Middleware
 from tests import factory
@@ -58,6 +58,24 @@ async def test_signing_keys_are_rotated_and_retired(user: BrowserSession) -> Non
         "last signing key" in (await user.send(f"settings/signing-keys/{newer.id}/retire", status=409, reason="x")).text
     )
     await user.see(f"settings/signing-keys/{older.id}/retire", status=404)
+
+
+async def test_the_sandbox_is_emptied_and_noted(user: BrowserSession) -> None:
+    there = await factory.sandbox_twin(user.tenant)
+    await there.card()
+    assert "Empty the sandbox" in await user.see("settings")
+    assert "being emptied" in await user.follow(await user.send("settings/sandbox/empty"))
+    async with user.tenant.db.autocommit() as tx:
+        noted = await audit_log.of_subject(tx, user.tenant.id, user.tenant.id)
+    assert [change.action for change in noted] == ["sandbox emptied"]
+    await maintenance.follow_up(user.tenant.db, at=factory.now())
+    assert "The sandbox is empty" in await user.follow(await user.send("settings/sandbox/empty"))
+
+
+async def test_who_only_reads_the_settings_does_not_empty_the_sandbox(studio: Middleware, tenant: Tenant) -> None:
+    async with await sign_in(studio, tenant, Role.DEVELOPER) as developer:
+        assert "Empty the sandbox" not in await developer.see("settings")
+        await developer.send("settings/sandbox/empty", status=403)
 
 
 async def test_what_is_kept_and_what_is_granted_is_said(user: BrowserSession) -> None:

@@ -31,11 +31,13 @@ FORMS = {
     "POST /studio/{mode}/keys/{key_id}/revoke": {},
     "POST /studio/{mode}/settings/organization": {"name": XSS, "time_zone": "Europe/Brussels", "card_prefix": "hall"},
     "POST /studio/{mode}/settings/signing-keys": {},
+    "POST /studio/{mode}/settings/sandbox/empty": {},
     "POST /studio/{mode}/settings/signing-keys/{signing_key_id}/retire": {"reason": XSS},
     "POST /studio/{mode}/settings/erasure/found": {"asked": EMAIL},
     "POST /studio/{mode}/settings/erasure": {"asked": EMAIL, "seen": "1"},
 }
-UNAUDITED = {"POST /studio/{mode}/settings/erasure/found"}
+# The sandbox is empty, so that nothing is changed.
+UNAUDITED = {"POST /studio/{mode}/settings/erasure/found", "POST /studio/{mode}/settings/sandbox/empty"}
 DOWNLOADS = {"GET /studio/{mode}/audit/export.csv"}
 # A part of a page, for htmx.
 PARTS = {"GET /studio/{mode}/keys/preview"}
