@@ -44,7 +44,7 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
     ),
     "event_not_found": ErrorHelp(
         "There is no such event in this organization and mode. Another organization's event looks the same.",
-        "Copy the event's id from its page. With a sandbox key only the sandbox event exists.",
+        "Copy the event's id from its page, in the mode of the key.",
     ),
     "category_not_found": ErrorHelp(
         "There is no such ticket category in this organization, or it was removed.",
@@ -55,8 +55,12 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
         "Read it again, look at what changed, and send the change with the new ETag.",
     ),
     "card_not_found": ErrorHelp(
-        "There is no such card in this organization. With a sandbox key only the test cards exist.",
+        "There is no such card in this organization and mode. Test cards exist for the sandbox's fictional event alone.",
         "Check the number for typing errors. If it is right, the card belongs to somebody else.",
+    ),
+    "sandbox_full": ErrorHelp(
+        "The sandbox holds 50 events, 10,000 cards or 20,000 tickets already. Live data have no such bound.",
+        "Empty the sandbox under Settings. It is empty a few seconds later.",
     ),
     "ticket_not_found": ErrorHelp(
         "The card is known, but it holds no ticket for this event.",
