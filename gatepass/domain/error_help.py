@@ -55,7 +55,7 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
         "Read it again, look at what changed, and send the change with the new ETag.",
     ),
     "card_not_found": ErrorHelp(
-        "There is no such card in this organization and mode. Test cards exist for the sandbox's fictional event alone.",
+        "There is no such card in this organization and mode. Test cards exist for the fictional event alone.",
         "Check the number for typing errors. If it is right, the card belongs to somebody else.",
     ),
     "sandbox_full": ErrorHelp(
