@@ -44,13 +44,14 @@ HOT: Final = [
     Hot(
         "a card by its number",
         verification.LOOK_UP,
-        ("uuid[]", "uuid[]", "uuid[]", "text[]", "timestamptz"),
+        ("uuid[]", "uuid[]", "uuid[]", "text[]", "timestamptz", "uuid[]"),
         (
             f"ARRAY[{ORGANIZATION}]::uuid[]",
             f"ARRAY[{ID}]::uuid[]",
             f"ARRAY[{ID}]::uuid[]",
             "ARRAY['SVC 0001 0001 0000']",
             NOW,
+            f"ARRAY[{ORGANIZATION}]::uuid[]",
         ),
     ),
     Hot("a card to move", card_status.LOCK, ("uuid", "uuid"), (ORGANIZATION, ID)),
