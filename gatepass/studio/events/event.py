@@ -84,9 +84,9 @@ async def publish(draft_id: UUID, context: Writer) -> Response:
 
 @router.post("/{draft_id}/delete")
 async def delete(draft_id: UUID, context: Writer) -> Response:
-    live_only(context, draft_id)
-    async with context.transaction() as tx:
-        draft = await events.delete(tx, context.organization_id, draft_id, by=context.by, at=context.at)
+    require_changeable(context, draft_id)
+    async with context.tenant_transaction() as tx:
+        draft = await events.delete(tx, context.tenant_id, draft_id, by=context.by, at=context.at)
     return context.go("events", f"The draft of {draft.title} is deleted.")
 
 

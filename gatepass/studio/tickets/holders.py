@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
 from gatepass.domain import cards, tickets
-from gatepass.domain.cards import CardNotFound, CardStatus, ChangedMeanwhile, HeldCard, HolderDetails, HolderHasCard
-from gatepass.domain.keys import Mode
+from gatepass.domain.cards import CardStatus, ChangedMeanwhile, HeldCard, HolderDetails, HolderHasCard
 from gatepass.domain.staff import Permission
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import UNPROCESSABLE, Context
@@ -48,9 +47,9 @@ async def correct(card_id: UUID, context: Writer) -> Response:
     if details is None:
         return _holder_page(context, card, form, status=UNPROCESSABLE, version=form.value("version"))
     try:
-        async with context.transaction() as tx:
+        async with context.tenant_transaction() as tx:
             await cards.correct_holder(
-                tx, context.organization_id, card_id, details,
+                tx, context.tenant_id, card_id, details,
                 versions=form.seen_versions(), by=context.by, at=context.at,
             )  # fmt: skip
     except ChangedMeanwhile:
@@ -97,12 +96,12 @@ async def merge(card_id: UUID, context: ConfirmedWriter) -> Response:
     wanted = form.read(MergeForm)
     if wanted is not None:
         try:
-            async with context.transaction() as tx:
-                kept = await cards.find_by_number(tx, context.organization_id, wanted.number)
+            async with context.tenant_transaction() as tx:
+                kept = await cards.find_by_number(tx, context.tenant_id, wanted.number)
                 if kept is None:
                     raise InvalidRequest("There is no card with this number.", param="number")
                 await tickets.merge(
-                    tx, context.organization_id, card_id, kept.id,
+                    tx, context.tenant_id, card_id, kept.id,
                     by=context.by, at=context.at, reason=wanted.reason,
                 )  # fmt: skip
         except InvalidRequest as refusal:
@@ -113,10 +112,8 @@ async def merge(card_id: UUID, context: ConfirmedWriter) -> Response:
 
 
 async def _card(context: Context, card_id: UUID) -> HeldCard:
-    if context.mode is Mode.SANDBOX:
-        raise CardNotFound
     async with context.db.autocommit() as tx:
-        card = await cards.find(tx, context.organization_id, card_id)
+        card = await cards.find(tx, context.tenant_id, card_id)
     if card.status is CardStatus.REVOKED:
         raise NotAllowedFromHere("A card that is revoked is not changed any more.")
     return card
@@ -128,5 +125,5 @@ async def _duplicates(context: Context, card_id: UUID) -> tuple[HeldCard, list[H
     if not card.email:
         return card, []
     async with context.db.autocommit() as tx:
-        found = await cards.find_by_email(tx, context.organization_id, card.email, after=None, limit=MOST_OFFERED + 1)
+        found = await cards.find_by_email(tx, context.tenant_id, card.email, after=None, limit=MOST_OFFERED + 1)
     return card, [one for one in found if one.id != card_id and one.status is CardStatus.ACTIVE and not one.companion]

@@ -2,8 +2,8 @@
 
 from gatepass.migrations.sql import run_beside
 
-revision = "0016"
-down_revision = "0015"
+revision = "0018"
+down_revision = "0017"
 
 
 def upgrade() -> None:
