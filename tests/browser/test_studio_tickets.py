@@ -139,10 +139,10 @@ async def test_without_javascript_on_a_phone_in_the_dark(
 
 
 REFUSED = {
-    "latin.csv": ("Name;Category\nZoë;General\n".encode("latin-1"), "not UTF-8"),
+    "broken.csv": ("Name;Category\nZoë;General\n".encode() + b"\xe9", "neither UTF-8"),
     "empty.csv": (b"", "The file is empty."),
     "header.csv": (b"Name;Category\n", "nothing below"),
-    "guests.xlsx": (b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\xff\xfe", "not UTF-8"),
+    "guests.xlsx": (b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\xff\xfe", "neither UTF-8"),
 }
 
 

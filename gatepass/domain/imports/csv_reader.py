@@ -1,10 +1,9 @@
 """A streaming CSV reader: it takes chunks of any size, returns whole rows, and buffers at most one row.
 
-UTF-8 with or without a byte order mark; commas, semicolons or tabs; quotes; any line ends. The work is linear in the
-size of the file, whatever it holds: each line is scanned once for quotes, and each row is parsed once.
+UTF-8 with or without a byte order mark, or Windows-1252; commas, semicolons or tabs; quotes; any line ends. The work
+is linear in the size of the file, whatever it holds: each line is scanned once for quotes, and each row is parsed once.
 """
 
-import codecs
 import csv
 import io
 import re
@@ -21,6 +20,7 @@ from gatepass.domain.imports.job import (
     Fault,
     FileRefused,
 )
+from gatepass.domain.imports.text_decoder import TextDecoder
 
 DELIMITERS: Final = ",;\t"
 LONGEST_HEADING: Final = 100
@@ -48,7 +48,12 @@ class CsvReader:
         # The beginning of a line, and the lines of a row with an open quote.
         self._pending = _Held()
         self._open = _Held()
-        self._decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8-sig")(), translate=True)
+        self._text = TextDecoder()
+        self._decoder = io.IncrementalNewlineDecoder(self._text, translate=True)
+
+    @property
+    def encoding(self) -> str:
+        return self._text.encoding
 
     def feed(self, chunk: bytes) -> list[CsvRow]:
         """The rows that are complete now."""
@@ -80,7 +85,8 @@ class CsvReader:
             return self._decoder.decode(chunk, final=final)
         except UnicodeDecodeError:
             raise FileRefused(
-                f"The file is not UTF-8 (after line {self.line + 1}). Save it as “CSV UTF-8” and try again."
+                f"The file is neither UTF-8 nor Windows-1252 (after line {self.line + 1}). "
+                "Save it as “CSV UTF-8” and try again."
             ) from None
 
     def _rows(self, lines: list[str]) -> list[CsvRow]:

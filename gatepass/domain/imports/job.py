@@ -140,6 +140,7 @@ class Import:
     created_at: datetime
     created_by: str
     ended_at: datetime | None
+    encoding: str | None
 
     @property
     def share(self) -> float:
@@ -157,7 +158,7 @@ class Import:
 COLUMNS: Final = """
            organization_id, id, event_id, file_name, state, problem, header, columns, category_id, companions, round,
            row_count, last_line, reached, faulty, tickets_made, cards_made, tickets_removed, tickets_kept, created_at,
-           created_by, ended_at
+           created_by, ended_at, encoding
 """
 
 

@@ -13,6 +13,7 @@ from gatepass.domain import audit_log
 from gatepass.domain.events import EventNotFound, EventStatus
 from gatepass.domain.imports.csv_reader import CsvRow
 from gatepass.domain.imports.job import FileRefused, ImportState
+from gatepass.domain.imports.text_decoder import UTF_8
 
 TAKES_TICKETS: Final = frozenset({EventStatus.DRAFT, EventStatus.PUBLISHED})
 
@@ -44,9 +45,11 @@ async def stage(tx: Tx, organization_id: UUID, import_id: UUID, rows: Sequence[C
         raise FileRefused("The import was given up meanwhile.")
 
 
-async def received(tx: Tx, organization_id: UUID, import_id: UUID, header: Sequence[str], *, at: datetime) -> None:
+async def received(
+    tx: Tx, organization_id: UUID, import_id: UUID, header: Sequence[str], *, encoding: str = UTF_8, at: datetime
+) -> None:
     """End the upload; next the columns are named."""
-    if not await tx.run(RECEIVED, organization_id, import_id, list(header), header_key(header), at):
+    if not await tx.run(RECEIVED, organization_id, import_id, list(header), header_key(header), at, encoding):
         raise FileRefused("The import was given up meanwhile.")
 
 
@@ -100,7 +103,7 @@ STAGED: Final = """
 
 RECEIVED: Final = """
     UPDATE import
-       SET state = 'mapping', header = $3, header_key = $4, advanced_at = $5
+       SET state = 'mapping', header = $3, header_key = $4, advanced_at = $5, encoding = $6
      WHERE organization_id = $1
        AND id = $2
        AND state = 'receiving'

@@ -88,4 +88,6 @@ async def _stage_rows(context: Context, import_id: UUID, chunks: AsyncGenerator[
     if waiting:
         await stage()
     async with context.db.transaction() as tx:
-        await imports.received(tx, context.tenant_id, import_id, sheet.header, at=context.studio.clock())
+        await imports.received(
+            tx, context.tenant_id, import_id, sheet.header, encoding=sheet.encoding, at=context.studio.clock()
+        )

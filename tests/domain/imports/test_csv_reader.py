@@ -78,8 +78,9 @@ def test_nul_is_told_and_stored_as_something_else() -> None:
         (b"", "empty"),
         (b"\n\n", "empty"),
         (b"name\n", "nothing below"),
-        ("näme\nZoë\n".encode("latin-1"), "not UTF-8"),
-        ("name\nZoë\n".encode("utf-16"), "not UTF-8"),
+        ("name\nZoë\n".encode("utf-16"), "neither UTF-8"),
+        ("name\nZoë\n".encode() + b"\xe9\n", "neither UTF-8"),
+        (b"name\nZo\xeb \x81\n", "neither UTF-8"),
         (b'a,b\n"open,2\n3,4\n', "never closed"),
         (b"a\n" + b"x" * (limits.LONGEST_ROW + 1) + b"\n", "Line 2 is longer"),
         (b"a\n" + b"x" * (limits.LONGEST_ROW + 1), "Line 2 is longer"),
@@ -91,6 +92,18 @@ def test_nul_is_told_and_stored_as_something_else() -> None:
 def test_a_file_that_is_refused(data: bytes, sentence: str) -> None:
     with pytest.raises(FileRefused, match=sentence):
         read(data, piece=1000)
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 7, 1000])
+def test_windows_1252_is_read_too(piece: int) -> None:
+    header, rows = read("näme;prijs\r\nZoë Ößter;5 €\r\nAnn;1\r\n".encode("windows-1252"), piece=piece)
+    assert header == ["näme", "prijs"]
+    assert [row.cells for row in rows] == [["Zoë Ößter", "5 €"], ["Ann", "1"]]
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 1000])
+def test_a_letter_of_utf_8_may_be_cut(piece: int) -> None:
+    assert read("name\nZoë €\n".encode(), piece=piece)[1] == [CsvRow(2, ["Zoë €"])]
 
 
 def test_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,7 @@ async def test_columns_that_make_no_sense_are_told_beside_them_and_kept(user: Br
 
 @pytest.mark.parametrize(
     ("data", "sentence"),
-    [(b"", "empty"), (b"\xff\xfe", "not UTF-8"), (b"name\n", "nothing below"), (b'a\n"x\n', "never closed")],
+    [(b"", "empty"), (b"\xff\xfe", "neither UTF-8"), (b"name\n", "nothing below"), (b'a\n"x\n', "never closed")],
 )
 async def test_a_file_that_is_refused_says_why(user: BrowserSession, data: bytes, sentence: str) -> None:
     files = {"file": ("guests.csv", data, "text/csv")}
