@@ -85,7 +85,7 @@ def _questions(organization_id: UUID, event_id: UUID) -> dict[str, Ask]:
     return {
         "a last name": anywhere(lambda one: one["last"]),
         "a first name": anywhere(lambda one: one["first"]),
-        "two letters": anywhere(lambda one: one["last"][:2]),
+        "three letters": anywhere(lambda one: one["last"][:3]),
         "both names": anywhere(lambda one: f"{one['last']} {one['first']}"),
         "part of an address": anywhere(lambda one: f"{one['first']}.{one['last']}{one['n']}@"),
         "four digits": anywhere(lambda one: one["number"][-4:]),

@@ -71,12 +71,11 @@ async def find_by_holder(tx: Tx, organization_id: UUID, typed: str, *, limit: in
 
 
 async def ids_by_text(tx: Tx, organization_id: UUID, typed: str, *, names: bool, limit: int) -> list[UUID]:
-    """The ids of cards with these digits or, if `names` may be seen, with a holder of these words."""
+    """The ids of cards with these digits; else, if `names` may be seen, of cards with a holder of these words."""
     groups = digit_groups(typed)
-    if groups:
-        return [row["id"] for row in await tx.rows(DIGITS, organization_id, groups, limit)]
-    if not names:
-        return []
+    found = [row["id"] for row in await tx.rows(DIGITS, organization_id, groups, limit)] if groups else []
+    if found or not names:
+        return found
     rows = await tx.rows(HOLDERS, organization_id, typed, limit, SHORTEST_BEGINNING, MOST_WORDS)
     return [row["card_id"] for row in rows]
 

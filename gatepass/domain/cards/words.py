@@ -4,8 +4,9 @@ import re
 from typing import Final
 
 MOST_WORDS: Final = 6
-# A shorter word must be whole: half of an organization has a word that begins with one letter.
-SHORTEST_BEGINNING: Final = 2
+# A shorter word must be whole: of a million people, hundreds of thousands have a word that begins with the same two
+# letters, and reading all of them took 349 ms.
+SHORTEST_BEGINNING: Final = 3
 # A group of digits, as it is printed on a card.
 GROUP: Final = 4
 
