@@ -2,4 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.domain.model.machine", "tests.domain.model.moves", "tests.domain.model.model")
+pytest.register_assert_rewrite(
+    *(f"tests.domain.model.{name}" for name in ("machine", "moves", "model", "organization", "side"))
+)

@@ -22,23 +22,22 @@ from hypothesis.stateful import (
 
 from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.base.database import Tx
-from gatepass.base.ids import new_id
-from gatepass.domain import cards, demo, events, keys, maintenance, organizations, sandbox, tickets
-from gatepass.domain.cards import Card, CardStatus, InvalidToken, Signer
+from gatepass.domain import cards, demo, events, keys, maintenance, organizations, tickets, twin
+from gatepass.domain.cards import CardStatus, InvalidToken
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode, Scope
-from gatepass.domain.organizations import Organization
 from gatepass.domain.tickets import Scan, ScanOutcome, TicketRequest
 from tests import factory
-from tests.domain.model.model import T0, Intent, Model, ModelCategory, ModelEvent, ModelTicket
-from tests.domain.model.observed import STATE, answer_of
-from tests.domain.model.strategies import CARD_STATUSES, CARDS, CHANGED_EVENTS, EVENTS, TOKEN_LIFE, UNKNOWN, intents
+from tests.domain.model.model import Intent, Model, ModelCategory, ModelEvent, ModelTicket
+from tests.domain.model.observed import CALLS, STATE, answer_of
+from tests.domain.model.organization import T0, ModelOrganization
+from tests.domain.model.side import NOWHERE, Side
+from tests.domain.model.strategies import CARD_STATUSES, CARDS, CHANGED_EVENTS, EVENTS, TOKEN_LIFE, intents
 from tests.domain.model.world import World
 
 BY: Final = "model"
 MOST_CARDS: Final = 5
 MOST_EVENTS: Final = 5
-NOWHERE: Final = UUID(int=7)
 
 
 class TicketMachine(RuleBasedStateMachine):
@@ -48,41 +47,61 @@ class TicketMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = Model()
-        self.cards: list[Card] = []
-        self.organization: Organization | None = None
-        self.sign: Signer
-        self.key_id: UUID
+        self.sides: dict[Mode, Side] = {}
+        self.mode = Mode.LIVE
 
     @initialize()
     def create_organization(self) -> None:
+        """Both sides have the same to begin with."""
+
         async def create(tx: Tx) -> None:
-            self.organization = await organizations.create(tx, "Model", at=T0, demo=True)
-            await cards.rotate(tx, self.id, factory.VAULT, by=BY, at=T0)
-            self.sign = await cards.signer(tx, self.id, factory.VAULT, at=T0)
-            key = await keys.issue(tx, self.id, "gate", Mode.LIVE, [Scope.ADMIN], cell="a", by=BY, at=T0)
-            self.key_id = key.id
+            organization_id = (await organizations.create(tx, "Model", at=T0, demo=True)).id
+            key = await keys.issue(tx, organization_id, "gate", Mode.LIVE, [Scope.ADMIN], cell="a", by=BY, at=T0)
+            await twin.open_for_changes(tx, organization_id, at=T0)
+            shared = ModelOrganization()
+            for mode, id in ((Mode.LIVE, organization_id), (Mode.SANDBOX, twin.twin_id(organization_id))):
+                await cards.rotate(tx, id, factory.VAULT, by=BY, at=T0)
+                sign = await cards.signer(tx, id, factory.VAULT, at=T0)
+                public = await cards.verifying_keys(tx, id)
+                self.sides[mode] = Side(mode, id, organization_id, key.id, sign, public, Model(shared))
             await tx.run("UPDATE idempotency_generation SET current = 0, opened_at = $1", T0)
 
         self.world.change(create)
-        for _ in range(3):
-            self.issue_card()
-        self.create_event(EventStatus.PUBLISHED, 3, 2000)
-        self.create_event(EventStatus.PUBLISHED, 1, 20)
-        self.issue_ticket(0, 0, 0)
-        self.issue_ticket(0, 1, 1)
+        for _ in self.sides:
+            for _ in range(3):
+                self.issue_card()
+            self.create_event(EventStatus.PUBLISHED, 3, 2000)
+            self.create_event(EventStatus.PUBLISHED, 1, 20)
+            self.issue_ticket(0, 0, 0)
+            self.issue_ticket(0, 1, 1)
+            self.turn_to_the_other_side()
 
     def teardown(self) -> None:
-        if self.organization is not None:
-            self.world.change(lambda tx: demo.clear(tx, self.id))
+        async def clear(tx: Tx) -> None:
+            for side in reversed(self.sides.values()):
+                await demo.clear(tx, side.id)
+
+        self.world.change(clear)
+
+    @rule()
+    def turn_to_the_other_side(self) -> None:
+        """From the live side to the sandbox or back: the steps that follow are made there."""
+        self.mode = Mode.LIVE if self.mode is Mode.SANDBOX else Mode.SANDBOX
+
+    @property
+    def side(self) -> Side:
+        return self.sides[self.mode]
 
     @property
     def id(self) -> UUID:
-        assert self.organization is not None
-        return self.organization.id
+        return self.side.id
+
+    @property
+    def model(self) -> Model:
+        return self.side.model
 
     def _tick(self) -> datetime:
-        self.model.now += timedelta(seconds=1)
+        self.model.organization.now += timedelta(seconds=1)
         return self.model.now
 
     # -- scans
@@ -113,82 +132,42 @@ class TicketMachine(RuleBasedStateMachine):
 
     def _scan(self, intents: list[Intent]) -> None:
         at = self._tick()
-        batch = [self._presented(intent) for intent in intents]
-        expected = [self.model.answer(scan) for scan in batch]
+        batch = [self.side.presented(intent) for intent in intents]
+        expected = [self.sides[scan.mode].model.answer(scan) for scan in batch]
         assert [answer_of(outcome) for outcome in self.world.run(self._activate(batch, at))] == expected
 
     @rule(card=st.sampled_from(CARDS), place=st.integers(0, 400), life=st.sampled_from(sorted(TOKEN_LIFE)))
     def show_a_forged_token(self, card: int, place: int, life: str) -> None:
-        token = self._token(self._card(card).number, life)
+        token = self.side.token(self.side.card(card).number, life)
         place = place % len(token)
         forged = token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
-        public = self.world.change(lambda tx: cards.verifying_keys(tx, self.id))
         with pytest.raises(InvalidToken):
-            cards.read_token(forged, public)
+            cards.read_token(forged, self.side.public)
 
     async def _activate(self, batch: list[Scan], at: datetime) -> list[ScanOutcome]:
         async with self.world.db.autocommit() as tx:
             outcomes = await tickets.activate(tx, batch, at=at, statuses=VERDICT_STATUSES)
         return [outcome for outcome in outcomes if outcome is not None]
 
-    def _presented(self, intent: Intent) -> Scan:
-        event_id = NOWHERE if intent.event == UNKNOWN else self._event(intent.event)
-        number, shown, expired = self._shown(intent)
-        if intent.in_sandbox:
-            event_id = NOWHERE if intent.event == UNKNOWN else sandbox.EVENT_ID
-            number = shown = ["TEST_VALID", "TEST_USED", "TEST_REVOKED", "TEST"][intent.card % 4]
-        return Scan(
-            request_id=new_id(),
-            organization_id=self.id,
-            mode=Mode.SANDBOX if intent.in_sandbox else Mode.LIVE,
-            key_id=self.key_id,
-            address=None,
-            elapsed_us=1,
-            idempotency_key=intent.idempotency_key,
-            event_id=event_id,
-            card_number=number,
-            shown=shown,
-            expired=expired and not intent.in_sandbox,
-            gate=intent.gate,
-            scanner_id=f"{intent.gate} 1" if intent.gate else None,
-            occurred_at=None,
-            given=sandbox.judge(number) if event_id == sandbox.EVENT_ID else None,
-        )
-
-    def _shown(self, intent: Intent) -> tuple[str, str, bool]:
-        """The card's number, the text that was shown for it, and whether that had expired."""
-        number = cards.format_number("SVC", 0) if intent.card == UNKNOWN else self._card(intent.card).number
-        if intent.shown in TOKEN_LIFE:
-            text = self._token(number, intent.shown)
-            token = cards.read_token(text, self.world.change(lambda tx: cards.verifying_keys(tx, self.id)))
-            expired = token.is_expired(self.model.now)
-            assert expired == (self.model.now >= T0 + TOKEN_LIFE[intent.shown])
-            return token.card_number, text, expired
-        number = cards.normalize_number(number.lower().replace(" ", "-")) if intent.shown == "typed" else number
-        return number, number, False
-
-    def _token(self, number: str, life: str) -> str:
-        return self.sign(number, T0 + TOKEN_LIFE[life])
-
-    def _card(self, place: int) -> Card:
-        return self.cards[place % len(self.cards)]
-
-    def _event(self, place: int) -> UUID:
-        return [*self.model.events][place % len(self.model.events)]
+    @rule(card=st.sampled_from(CARDS))
+    def show_a_token_of_the_other_side(self, card: int) -> None:
+        (other,) = (side for side in self.sides.values() if side is not self.side)
+        with pytest.raises(InvalidToken):
+            cards.read_token(other.token(other.card(card).number, "long token"), self.side.public)
 
     # -- cards and tickets
 
-    @precondition(lambda self: len(self.cards) < MOST_CARDS)
+    @precondition(lambda self: len(self.side.cards) < MOST_CARDS)
     @rule()
     def issue_card(self) -> None:
         card = self.world.change(lambda tx: cards.issue(tx, self.id, by=BY, at=self._tick()))
-        self.cards.append(card)
+        self.side.cards.append(card)
         self.model.cards[card.id] = CardStatus.ACTIVE
         self.model.numbers[card.number] = card.id
 
     @rule(card=st.sampled_from(CARDS), to=st.sampled_from(CARD_STATUSES))
     def change_card_status(self, card: int, to: CardStatus) -> None:
-        card_id, at = self._card(card).id, self._tick()
+        card_id, at = self.side.card(card).id, self._tick()
         refused = self.world.refused(
             lambda tx: cards.change_status(tx, self.id, card_id, to, by=BY, at=at, reason="so")
         )
@@ -196,7 +175,7 @@ class TicketMachine(RuleBasedStateMachine):
 
     @rule(event=st.sampled_from(EVENTS), card=st.sampled_from(CARDS), category=st.integers(0, 1))
     def issue_ticket(self, event: int, card: int, category: int) -> None:
-        event_id, card_id = self._event(event), self._card(card).id
+        event_id, card_id = self.side.event(event), self.side.card(card).id
         category_id = self.model.events[event_id].categories[category]
         expected, at = self.model.may_issue(event_id, category_id, card_id), self._tick()
 
@@ -211,14 +190,14 @@ class TicketMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.model.tickets)
     @rule(ticket=st.integers(0, 20))
     def cancel_ticket(self, ticket: int) -> None:
-        ticket_id, at = self._ticket(ticket), self._tick()
+        ticket_id, at = self.side.ticket(ticket), self._tick()
         refused = self.world.refused(lambda tx: tickets.cancel(tx, self.id, ticket_id, by=BY, at=at, reason="so"))
         assert refused is self.model.cancel(ticket_id)
 
     @precondition(lambda self: self.model.tickets)
     @rule(ticket=st.integers(0, 20))
     def undo_activation(self, ticket: int) -> None:
-        ticket_id, at = self._ticket(ticket), self._tick()
+        ticket_id, at = self.side.ticket(ticket), self._tick()
         refused = self.world.refused(
             lambda tx: tickets.undo_activation(tx, self.id, ticket_id, by=BY, at=at, reason="so")
         )
@@ -230,9 +209,6 @@ class TicketMachine(RuleBasedStateMachine):
         for verb in (tickets.cancel, tickets.undo_activation):
             refused = self.world.refused(lambda tx, verb=verb: verb(tx, self.id, NOWHERE, by=BY, at=at, reason="so"))
             assert refused is tickets.TicketNotFound
-
-    def _ticket(self, place: int) -> UUID:
-        return [*self.model.tickets][place % len(self.model.tickets)]
 
     # -- events
 
@@ -264,7 +240,7 @@ class TicketMachine(RuleBasedStateMachine):
 
     @rule(event=st.sampled_from(CHANGED_EVENTS), to=st.sampled_from(EventStatus))
     def change_event_status(self, event: int, to: EventStatus) -> None:
-        event_id, at = self._event(event), self._tick()
+        event_id, at = self.side.event(event), self._tick()
         refused = self.world.refused(lambda tx: events.change_status(tx, self.id, event_id, to, by=BY, at=at))
         assert refused is self.model.change_event_status(event_id, to)
 
@@ -272,28 +248,33 @@ class TicketMachine(RuleBasedStateMachine):
 
     @rule(hours=st.sampled_from([1, 11, 24]))
     def let_time_pass(self, hours: int) -> None:
-        self.model.now += timedelta(hours=hours)
+        self.model.organization.now += timedelta(hours=hours)
 
     @rule()
     def end_past_events(self) -> None:
         ended = self.world.change(lambda tx: events.end_past_events(tx, at=self.model.now))
-        assert ended == self.model.end_past_events()
+        assert ended == sum(side.model.end_past_events() for side in self.sides.values())
 
     @rule()
     def cancel_tickets_of_cancelled_events(self) -> None:
         at = self._tick()
         cancelled = self.world.change(lambda tx: tickets.cancel_some_of_cancelled_events(tx, at=at))
-        assert cancelled == self.model.cancel_tickets_of_cancelled_events()
+        assert cancelled == sum(side.model.cancel_tickets_of_cancelled_events() for side in self.sides.values())
 
     @rule(hours=st.sampled_from([23, 24]))
     def rotate_idempotency_keys_after(self, hours: int) -> None:
-        self.model.now += timedelta(hours=hours)
+        self.model.organization.now += timedelta(hours=hours)
         done = maintenance.MaintenanceReport()
         rotated = self.world.run(maintenance._rotate(self.world.db, done, self.model.now))
         if not done.put_off:
-            assert rotated == self.model.rotate()
+            assert rotated == self.model.organization.rotate()
 
     @invariant()
     def tables_and_model_agree(self) -> None:
-        if self.organization is not None:
-            assert json.loads(self.world.change(lambda tx: tx.value(STATE, self.id))) == self.model.state()
+        async def compare(tx: Tx) -> None:
+            for side in self.sides.values():
+                assert json.loads(await tx.value(STATE, side.id)) == side.model.state()
+            assert json.loads(await tx.value(CALLS, self.side.organization_id)) == self.model.organization.calls
+
+        if self.sides:
+            self.world.change(compare)

@@ -1,9 +1,9 @@
-"""The model of tickets in plain Python: what the decisions say, one scan after the other."""
+"""The model of one side's tickets in plain Python: what the decisions say, one scan after the other."""
 
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from gatepass.api.responses import VERDICT_STATUSES
@@ -12,11 +12,8 @@ from gatepass.domain import cards, sandbox, tickets
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.events import EventStatus
 from gatepass.domain.events.event import GRACE
-from gatepass.domain.keys import Mode
 from gatepass.domain.tickets import Scan
-
-T0: Final = datetime(2031, 5, 1, tzinfo=UTC)
-KEPT: Final = timedelta(hours=24)
+from tests.domain.model.organization import Answer, ModelOrganization
 
 
 @dataclass(frozen=True)
@@ -28,14 +25,7 @@ class Intent:
     shown: str
     idempotency_key: str | None
     gate: str | None
-    in_sandbox: bool
-
-
-@dataclass(frozen=True)
-class Answer:
-    verdict: str
-    given: tuple[UUID, str, str] | None = None
-    first: tuple[datetime, str | None, str | None] | None = None
+    of_test_card: bool
 
 
 @dataclass
@@ -69,42 +59,34 @@ class ModelCategory:
 
 
 @dataclass
-class StoredAnswer:
-    fingerprint: object
-    answer: Answer
-    at: datetime
-    generation: int
-
-
-@dataclass
 class Model:
-    now: datetime = T0
+    organization: ModelOrganization
     cards: dict[UUID, CardStatus] = field(default_factory=dict[UUID, CardStatus])
     numbers: dict[str, UUID] = field(default_factory=dict[str, UUID])
     events: dict[UUID, ModelEvent] = field(default_factory=dict[UUID, ModelEvent])
     categories: dict[UUID, ModelCategory] = field(default_factory=dict[UUID, ModelCategory])
     tickets: dict[UUID, ModelTicket] = field(default_factory=dict[UUID, ModelTicket])
-    stored: dict[tuple[Mode, str], StoredAnswer] = field(default_factory=dict[tuple[Mode, str], StoredAnswer])
-    generation: int = 0
-    opened_at: datetime = T0
     scans: Counter[str] = field(default_factory=Counter[str])
-    calls: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def now(self) -> datetime:
+        return self.organization.now
 
     def answer(self, scan: Scan) -> tuple[Answer, bool]:
         """The answer to a scan, and whether it is a replay."""
         answer, replayed = self._answer(scan)
-        self.calls[str(VERDICT_STATUSES[scan.mode][answer.verdict])] += 1
+        self.organization.calls[str(VERDICT_STATUSES[scan.mode][answer.verdict])] += 1
         return answer, replayed
 
     def _answer(self, scan: Scan) -> tuple[Answer, bool]:
         fingerprint = (scan.event_id, scan.shown, scan.gate, scan.scanner_id)
-        old = self.stored.get((scan.mode, scan.idempotency_key)) if scan.idempotency_key else None
+        old = self.organization.stored.get((scan.mode, scan.idempotency_key)) if scan.idempotency_key else None
         if old is not None:
             same = old.fingerprint == fingerprint
             return (old.answer, True) if same else (Answer("idempotency_key_reused"), False)
-        answer = self._judge_in_sandbox(scan) if scan.mode is Mode.SANDBOX else self._judge(scan)
+        answer = self._judge_test_card(scan) if scan.event_id == sandbox.EVENT_ID else self._judge(scan)
         if scan.idempotency_key:
-            self.stored[scan.mode, scan.idempotency_key] = StoredAnswer(fingerprint, answer, self.now, self.generation)
+            self.organization.store(scan.mode, scan.idempotency_key, fingerprint, answer)
         self.scans[answer.verdict] += 1
         return answer, False
 
@@ -140,9 +122,7 @@ class Model:
         category = self.categories[ticket.category_id]
         return Answer("activated", given=(ticket_id, category.tier, category.name))
 
-    def _judge_in_sandbox(self, scan: Scan) -> Answer:
-        if scan.event_id != sandbox.EVENT_ID:
-            return Answer("event_not_found")
+    def _judge_test_card(self, scan: Scan) -> Answer:
         match scan.card_number:
             case "TEST_VALID":
                 return Answer("activated", given=(UUID(int=0x71), "standard", "General"))
@@ -265,18 +245,6 @@ class Model:
             event.status = EventStatus.ENDED
         return len(due)
 
-    def rotate(self) -> int:
-        """A generation is read while it and the next one are open. An answer is deleted after a day at the earliest."""
-        if self.now - self.opened_at < KEPT:
-            return 0
-        self.generation += 1
-        self.opened_at = self.now
-        for key, one in list(self.stored.items()):
-            if one.generation < self.generation - 1:
-                assert self.now - one.at >= KEPT
-                del self.stored[key]
-        return 1
-
     def state(self) -> dict[str, Any]:
         """The expected contents of the tables, in the form of `observed.STATE`."""
         return {
@@ -285,5 +253,4 @@ class Model:
             "sold": {str(id): category.sold for id, category in self.categories.items()},
             "tickets": {str(id): one.state() for id, one in self.tickets.items()},
             "scans": dict(self.scans),
-            "calls": dict(self.calls),
         }

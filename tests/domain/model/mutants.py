@@ -31,7 +31,7 @@ MUTANTS: Final = {
         "SELECT DISTINCT ON (u.organization_id, coalesce(u.idempotency_key, u.request)) u.*",
         "SELECT u.*",
     ),
-    "the last to arrive wins": ("ORDER BY i.organization_id, found.ticket_id, i.n)", "ORDER BY 1, 2, i.n DESC)"),
+    "the last to arrive wins": ("ORDER BY i.tenant_id, found.ticket_id, i.n)", "ORDER BY 1, 2, i.n DESC)"),
     "answers are forgotten at the first rotation": (
         "(g.current + 2) % 3 INTO this_generation, last_generation",
         "g.current INTO this_generation, last_generation",
@@ -55,6 +55,11 @@ MUTANTS: Final = {
         "a.is_replay AND a.verdict <> 'idempotency_key_reused'",
         "false",
     ),
+    "a sandbox scan looks for its ticket on the live side": (
+        "coalesce((u.given ->> 'twin')::uuid, u.organization_id) AS tenant_id\n                      FROM unnest(p_org",
+        "u.organization_id AS tenant_id\n                      FROM unnest(p_org",
+    ),
+    "a sandbox scan is recorded as a live one": ("SELECT a.tenant_id, p_at,", "SELECT a.organization_id, p_at,"),
     "the first gate is forgotten": ("           activated_gate = first.gate,\n", ""),
     "an old ticket of the card hides that it has none now": (
         "AND x.cancelled_at IS NOT NULL)\n                            THEN 'ticket_cancelled' ELSE",

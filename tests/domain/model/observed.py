@@ -4,7 +4,7 @@ from typing import Final
 
 from gatepass.domain import tickets
 from gatepass.domain.tickets import ScanOutcome
-from tests.domain.model.model import Answer
+from tests.domain.model.organization import Answer
 
 
 def answer_of(outcome: ScanOutcome) -> tuple[Answer, bool]:
@@ -32,7 +32,10 @@ STATE: Final = """
                                 activated_scanner_id, cancelled_at IS NOT NULL)), '{}')
                       FROM ticket WHERE organization_id = $1),
         'scans', (SELECT coalesce(json_object_agg(verdict, n), '{}')
-                    FROM (SELECT verdict, count(*) AS n FROM scan WHERE organization_id = $1 GROUP BY verdict) s),
-        'calls', (SELECT coalesce(json_object_agg(status, n), '{}')
-                    FROM (SELECT status, count(*) AS n FROM request_log WHERE organization_id = $1 GROUP BY status) a))
+                    FROM (SELECT verdict, count(*) AS n FROM scan WHERE organization_id = $1 GROUP BY verdict) s))
+"""
+
+CALLS: Final = """
+    SELECT coalesce(json_object_agg(status, n), '{}')
+      FROM (SELECT status, count(*) AS n FROM request_log WHERE organization_id = $1 GROUP BY status) a
 """

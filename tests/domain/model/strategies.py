@@ -31,5 +31,5 @@ def intents() -> st.SearchStrategy[Intent]:
         shown=st.sampled_from(["number", "number", "typed", *TOKEN_LIFE]),
         idempotency_key=st.sampled_from([None] * 4 + ["k1", "k2", "k3", "k4"]),
         gate=st.sampled_from([None, "North", "South"]),
-        in_sandbox=st.sampled_from([False] * 9 + [True]),
+        of_test_card=st.sampled_from([False] * 9 + [True]),
     )

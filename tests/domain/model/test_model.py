@@ -1,4 +1,4 @@
-"""Tickets against a model: cards, events, tickets, idempotency keys and time.
+"""Tickets against a model: cards, events, tickets, idempotency keys and time, in live mode and in the sandbox at once.
 
 `model.py` is the model, `machine.py` and `moves.py` make up histories and compare, `mutants.py` has faults to be found.
 """
