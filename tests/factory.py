@@ -1,7 +1,7 @@
 """A factory of organizations with keys, events, cards and tickets, made by the domain's own verbs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from ipaddress import ip_network
@@ -157,7 +157,7 @@ async def sandbox_twin(owner: Tenant, *, places: int = 100_000) -> Tenant:
     """The sandbox twin of an organization, with an event of its own. Its keys are the owner's."""
     async with owner.db.transaction() as tx:
         await twin.open_for_changes(tx, owner.id, at=now())
-    made = Organization(twin.twin_id(owner.id), owner.organization.name, owner.organization.card_prefix)
+    made = replace(owner.organization, id=twin.twin_id(owner.id))
     return await _with_event(owner.db, made, places, owner.cell)
 
 

@@ -84,14 +84,14 @@ async def empty_unused(tx: Tx, *, at: datetime) -> int:
     return await tx.run(EMPTY_UNUSED, at, at - UNUSED)
 
 
-# The twin has its owner's name and prefix, whenever they change.
+# The twin has its owner's name, prefix and time zone, whenever they change.
 OPEN: Final = """
-    INSERT INTO organization (id, name, card_prefix, demo, created_at, twin_of, used_at)
-    SELECT $1, o.name, o.card_prefix, o.demo, $3, o.id, $3
+    INSERT INTO organization (id, name, card_prefix, time_zone, demo, created_at, twin_of, used_at)
+    SELECT $1, o.name, o.card_prefix, o.time_zone, o.demo, $3, o.id, $3
       FROM organization o
      WHERE o.id = $2
     ON CONFLICT (id) DO UPDATE
-       SET name = excluded.name, card_prefix = excluded.card_prefix,
+       SET name = excluded.name, card_prefix = excluded.card_prefix, time_zone = excluded.time_zone,
            used_at = greatest(organization.used_at, excluded.used_at)
     RETURNING erase_at
 """

@@ -62,7 +62,7 @@ async def test_a_card_by_its_number_however_it_is_typed(tenant: Tenant) -> None:
 
 @pytest.mark.parametrize(
     "typed",
-    ["zoe", "ZOË", "öster", "oster", "ost zoe", "zoe@exa", "Oster,", "mail.example", "zoe.o@mail.example.org", "zoë 'ö"],
+    ["zoe", "ZOË", "öster", "oster", "ost zoe", "zoe@exa", "Oster,", "zoe.o@mail.example.org", "zoë 'ö"],
 )
 async def test_a_person_by_any_words_in_any_order_and_case(tenant: Tenant, typed: str) -> None:
     await issued(tenant, name="Zoë Öster", email="Zoe.O@Mail.Example.org")
