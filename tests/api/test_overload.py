@@ -17,6 +17,8 @@ async def test_past_the_bound_a_scan_is_refused_at_once(
     api: Api, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The 2,228 clients share this event loop: on a busy machine they keep it for longer than a call may take.
+    patient = api.state.settings.model_copy(update={"database_deadline": 60})
+    monkeypatch.setattr(api.state, "settings", patient)
     monkeypatch.setattr(api.state.db, "_deadline", 60)
     numbers = await load(tenant, MOST_WAITING + BATCH + TOO_MANY)
     async with api.client((await tenant.key()).text) as client:

@@ -137,6 +137,8 @@ async def test_after_30_days_without_a_call_it_is_emptied(
     if key_used is not None:
         await use(tenant, now + key_used)
     for at, expected in ((now + timedelta(days=29), True), (now + timedelta(days=30, hours=1), left)):
-        await maintenance.run_due(tenant.db, at=at)
+        # One run has a bound, and other sandboxes of this database are unused too.
+        while (await maintenance.run_due(tenant.db, at=at)).sandbox_rows_erased:
+            pass
         assert await is_there(tenant) is expected
     assert there

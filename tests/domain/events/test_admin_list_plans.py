@@ -87,7 +87,7 @@ def test_what_is_to_come_and_what_is_over_lie_side_by_side(link: Link) -> None:
 def test_what_surrounds_one_event_is_found_by_keys(link: Link) -> None:
     plans = [
         run(link, cancellation.CONSEQUENCES, LARGEST, UUID(int=1), "live", "event.cancelled", "ticket.cancelled"),
-        run(link, publication.EQUIPMENT, LARGEST, NOW, "{admin}"),
+        run(link, publication.EQUIPMENT, LARGEST, NOW, "{admin}", LARGEST, "live", False),
         run(link, covers.FIND, UUID(int=1), "png"),
         run(link, covers.DELETE_UNUSED, LARGEST, UUID(int=1), f"/covers/{UUID(int=1)}.png"),
     ]

@@ -31,6 +31,9 @@ LIMIT: Final = 101
 # On some days the oldest week has only a few rows, and reading all of them is as quick as an index scan.
 FEW: Final = 500
 
+# The id of an organization is of version 7.
+ANOTHER: Final = "overlay(md5(n::text) PLACING '7' FROM 13)::uuid"
+
 LOAD: Final = f"""
     INSERT INTO organization (id, name, created_at) VALUES ('{ORGANIZATION}', 'Largest', now());
     INSERT INTO webhook_endpoint (organization_id, id, mode, url, types, sealed_secret, created_at, created_by)
@@ -47,9 +50,9 @@ LOAD: Final = f"""
                'delivered', 1
           FROM webhook_event e, webhook_endpoint x;
     INSERT INTO organization (id, name, created_at)
-        SELECT md5(n::text)::uuid, 'Another', now() FROM generate_series(1, 3000) n;
+        SELECT {ANOTHER}, 'Another', now() FROM generate_series(1, 3000) n;
     INSERT INTO webhook_endpoint (organization_id, id, mode, url, types, sealed_secret, created_at, created_by)
-        SELECT md5(n::text)::uuid, md5(n::text)::uuid, 'live', 'https://example.com', '{{ticket.activated}}', '', now(),
+        SELECT {ANOTHER}, md5(n::text)::uuid, 'live', 'https://example.com', '{{ticket.activated}}', '', now(),
                'test'
           FROM generate_series(1, 3000) n;
     INSERT INTO webhook_attempt (organization_id, at, delivery_id, n, status, total_ms)
