@@ -102,10 +102,16 @@ def judge(card_number: str) -> SandboxVerdict:
     return CARDS.get(card_number.strip().upper(), SandboxVerdict(CardNotFound.code))
 
 
+def named_card(token: str) -> str | None:
+    """The card that an unsigned token names; there may be none of this name."""
+    found = TOKEN.fullmatch(token)
+    return found[1] if found else None
+
+
 def test_card(token: str) -> str | None:
     """The test card that an unsigned token names, if it is one."""
-    found = TOKEN.fullmatch(token)
-    return found[1] if found and found[1] in CARDS else None
+    name = named_card(token)
+    return name if name in CARDS else None
 
 
 def verify(name: str) -> Verification:

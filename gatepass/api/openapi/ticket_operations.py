@@ -78,6 +78,7 @@ NOTES: Final[dict[str, Notes]] = {
             *CARD_REFUSED,
             SoldOut(),
             ExternalIdTaken(),
+            NotAllowedFromHere("An event that is cancelled takes no more tickets.", param="event_id"),
             SandboxFull(),
             *AGAIN,
         ),

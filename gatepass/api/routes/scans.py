@@ -109,7 +109,7 @@ async def _card(
         number = body.card_number or ""
         number = number if _is_fictional(caller, event_id) else cards.normalize_number(number)
         return number, number, None, False
-    name = sandbox.test_card(body.token) if caller.mode is Mode.SANDBOX else None
+    name = sandbox.named_card(body.token) if caller.mode is Mode.SANDBOX else None
     if name:
         return name, body.token, None, False
     token = await state.public_keys.read_token(caller.tenant_id, body.token)

@@ -62,10 +62,16 @@ def _public_keys(world: World, mode: str) -> tuple[bytes, ...]:
     return () if signer is None else (signer.public_key,)
 
 
+def named_card(token: str) -> str | None:
+    """The card that an unsigned token names; there may be none of this name."""
+    found = SANDBOX_TOKEN.fullmatch(token)
+    return found[1] if found else None
+
+
 def test_card(token: str) -> str | None:
     """The test card that an unsigned token names, if it is one."""
-    found = SANDBOX_TOKEN.fullmatch(token)
-    return found[1] if found and found[1] in SANDBOX_TOKENS else None
+    name = named_card(token)
+    return name if name in SANDBOX_TOKENS else None
 
 
 def find_card(side: Side, number: str | None) -> CardRecord | None:

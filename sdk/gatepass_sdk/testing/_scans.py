@@ -8,7 +8,7 @@ from uuid import UUID
 
 from gatepass_sdk._card import as_stored
 from gatepass_sdk.testing._body_reader import Text, read_body, read_moment, read_uuid
-from gatepass_sdk.testing._cards import find_card, read_token, test_card
+from gatepass_sdk.testing._cards import find_card, named_card, read_token
 from gatepass_sdk.testing._events import is_fictional
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._outbox import emit
@@ -109,7 +109,7 @@ def _card(world: World, side: Side, event_id: str, body: Mapping[str, Any], at: 
     if token is None:
         number = str(body["card_number"])
         return (number if is_fictional(side, event_id) else as_stored(number)), False
-    name = test_card(token) if side.mode == SANDBOX else None
+    name = named_card(token) if side.mode == SANDBOX else None
     if name is not None:
         return name, False
     reading = read_token(world, side.mode, token, at)
