@@ -55,10 +55,6 @@ MUTANTS: Final = {
         "a.is_replay AND a.verdict <> 'idempotency_key_reused'",
         "false",
     ),
-    "a sandbox scan looks for its ticket on the live side": (
-        "coalesce((u.given ->> 'twin')::uuid, u.organization_id) AS tenant_id\n                      FROM unnest(p_org",
-        "u.organization_id AS tenant_id\n                      FROM unnest(p_org",
-    ),
     "a sandbox scan is recorded as a live one": ("SELECT a.tenant_id, p_at,", "SELECT a.organization_id, p_at,"),
     "the first gate is forgotten": ("           activated_gate = first.gate,\n", ""),
     "an old ticket of the card hides that it has none now": (
