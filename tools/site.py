@@ -1,5 +1,6 @@
 """`make docs`: the site in site/, each page also as Markdown, and `llms.txt` for language models."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ SITE: Final = ROOT / "site"
 CONFIG: Final = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
 HEADING: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+STUDIO_PATH: Final = re.compile(r"<code>(/studio[a-z/-]*)</code>")
 # A paragraph of text: not a heading, comment, list, table, picture or code.
 PARAGRAPH: Final = re.compile(r"(?:^|\n\n)([A-Za-z`\[*][^\n]*(?:\n[^\n]+)*)")
 SENTENCE: Final = re.compile(r"(.+?[.?])(?:\s|$)")
@@ -27,8 +29,20 @@ def build() -> None:
     subprocess.run([Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean"], cwd=ROOT, check=True)
     for page in pages():
         shutil.copy(DOCS / page, SITE / page)
+    for page in (SITE / "studio").rglob("index.html"):
+        page.write_text(with_links(page.read_text(encoding="utf-8"), studio()), encoding="utf-8")
     (SITE / "llms.txt").write_text(index(), encoding="utf-8")
     (SITE / "llms-full.txt").write_text("\n\n".join(map(whole, pages())), encoding="utf-8")
+
+
+def studio() -> str:
+    """Where the pages of the studio are that the documents explain. Without a setting it is that of `gatepass dev`."""
+    return os.environ.get("GATEPASS_PUBLIC_URL", "http://localhost:8000").rstrip("/")
+
+
+def with_links(html: str, origin: str) -> str:
+    """The path of a page of the studio is a link to it. On a forge, which does not know the studio, it is only text."""
+    return STUDIO_PATH.sub(rf'<a href="{origin}\1"><code>\1</code></a>', html)
 
 
 def pages() -> list[str]:

@@ -13,7 +13,7 @@ from gatepass import health, security_txt
 from gatepass.base.clock import Clock, system_clock
 from gatepass.base.errors import Refusal
 from gatepass.base.settings import Settings
-from gatepass.studio import assets, errors
+from gatepass.studio import assets, documents, errors
 from gatepass.studio.account import joining, notices, passkeys, profile, reauthenticate, sign_in, sign_up
 from gatepass.studio.events import categories, covers, edit, event, live
 from gatepass.studio.events import list as event_list
@@ -30,6 +30,7 @@ from gatepass.studio.webhooks import deliveries, endpoints, playground, replays,
 # Pages without a mode come first: `sign-in` in `/studio/sign-in` is not a mode.
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     assets.router,
+    documents.router,
     sign_in.router,
     sign_up.router,
     joining.router,

@@ -29,6 +29,7 @@ from gatepass.domain.staff import (
     team,
     throttle,
 )
+from gatepass.studio.services.documents import help_url
 from gatepass.studio.web.auth import PageNotFound, RedirectRequired, studio_of
 from gatepass.studio.web.forms import FormTooLarge
 from gatepass.studio.web.security_events import note_not_found, note_refusal, note_stranger
@@ -117,6 +118,7 @@ async def refused(request: Request, refusal: Exception) -> Response:
         "sentence": sentence,
         "heading": heading,
         "shut_out": shut_out,
+        "help_url": help_url(request.url.path),
         "request_id": request.scope["gatepass.request_id"],
     }
     return HTMLResponse(studio_of(request).templates.render("error.html", facts), status)

@@ -62,6 +62,12 @@ def test_llms_txt_has_a_line_for_each_page() -> None:
     assert all((ROOT / "docs" / page).read_text().strip() in whole for page in site.pages())
 
 
+def test_every_page_about_the_studio_leads_to_it() -> None:
+    for page in [page for page in site.pages() if page.startswith("studio/")]:
+        folder = page.removesuffix(".md").removesuffix("README")
+        assert f'<a href="{site.studio()}/studio/' in (site.SITE / folder / "index.html").read_text(), page
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_is_loaded_from_elsewhere(browser: Browser, address: str, scheme: str, width: int) -> None:

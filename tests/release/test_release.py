@@ -24,6 +24,8 @@ from tools.release.build import ROOT, differences
 SECRET = re.compile(rb"svc_(?:live|test)_[0-9A-Za-z]{37}|whsec_[0-9A-Za-z+/]{40}|-----BEGIN [A-Z ]*PRIVATE KEY")
 # The webhook secrets of the examples in the OpenAPI document and in the studio's playground.
 EXAMPLES = re.compile(rb"whsec_(?:VGhpcyBpcyBhbiBleGFtcGxlLCBub3QgYSBz|C2FVsBQIhrscChlQIMV\+b5sSYspob7oD)\S+")
+# The documents that the studio shows.
+DOCUMENTS = "gatepass/studio/docs/"
 WHEEL = f"gatepass-{__version__}-py3-none-any.whl"
 SDK_WHEEL = f"gatepass_sdk-{gatepass_sdk.__version__}-py3-none-any.whl"
 
@@ -79,16 +81,20 @@ def test_a_changed_byte_is_a_difference(dist: Path, tmp_path: Path) -> None:
     ("wheel", "folder", "below"), [(WHEEL, "gatepass", ""), (SDK_WHEEL, "sdk/gatepass_sdk", "sdk/")]
 )
 def test_a_wheel_has_every_file_of_its_package_and_no_other(dist: Path, wheel: str, folder: str, below: str) -> None:
-    """So it has the templates, the SQL and the static files, and neither tests nor leftovers."""
+    """So it has the templates, the SQL, the static files and the studio's documents; no tests, no leftovers."""
     names = {below + name for name, _ in files(dist / wheel) if ".dist-info/" not in name}
-    assert names == tracked(folder)
+    documents = {name for name in names if name.startswith(DOCUMENTS)}
+    assert names - documents == tracked(folder)
+    assert {name.replace(DOCUMENTS, "docs/studio/") for name in documents} == (
+        tracked("docs/studio") if wheel == WHEEL else set[str]()
+    )
     assert len(names) > 50
 
 
 def test_an_sdist_has_the_package_and_what_describes_it(dist: Path) -> None:
     names = {name.split("/")[0] for name, _ in files(dist / f"gatepass-{__version__}.tar.gz")}
     described = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml", "vendored.toml", ".gitignore"}
-    assert names == {"gatepass", *described}
+    assert names == {"gatepass", "docs", *described}
 
 
 def test_nothing_has_a_secret_or_a_path_of_this_machine(dist: Path) -> None:

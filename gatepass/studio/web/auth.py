@@ -19,6 +19,7 @@ from gatepass.domain.keys import Mode
 from gatepass.domain.security_log import Action, Means
 from gatepass.domain.staff import NotPermitted, Permission, Session, access, membership, notices
 from gatepass.domain.staff.access import SecondFactorRequired
+from gatepass.studio.services.documents import help_url
 from gatepass.studio.services.studio import Studio
 from gatepass.studio.services.templates import ROOT
 from gatepass.studio.web import cookies
@@ -149,7 +150,12 @@ class PublicContext:
 
     def page(self, template: str, *, status: int = 200, **facts: Any) -> Response:
         flash = cookies.flash_of(self.request)
-        common = {"request_id": self.request.scope["gatepass.request_id"], "flash": flash, "now": self.at}
+        common = {
+            "request_id": self.request.scope["gatepass.request_id"],
+            "help_url": help_url(self.request.url.path),
+            "flash": flash,
+            "now": self.at,
+        }
         response = HTMLResponse(self.studio.templates.render(template, common | facts), status)
         if flash:
             cookies.clear_flash(response)

@@ -17,6 +17,7 @@ from gatepass.base.errors import Refusal
 from gatepass.domain import security_log, twin
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import MAY, NotPermitted, Permission, Role, Session
+from gatepass.studio.services.documents import help_url
 from gatepass.studio.services.studio import Studio
 from gatepass.studio.services.templates import ROOT
 from gatepass.studio.web import cookies
@@ -131,6 +132,7 @@ class Context:
             ),
             "switch_url": self._switch_url(path),
             "path": path,
+            "help_url": help_url(path),
             "flash": flash,
             "now": self.at,
             "zone": self.zone,

@@ -49,6 +49,13 @@ async def test_the_page_may_run_only_our_own_scripts(inside: Inside) -> None:
         assert (await client.get(ROOT + path)).status_code == 200
 
 
+async def test_the_page_links_to_the_studio_and_its_help(inside: Inside) -> None:
+    client, _ = inside
+    page = (await client.get(f"{ROOT}/docs")).text
+    assert 'href="/studio"' in page
+    assert 'href="/studio/docs"' in page
+
+
 @pytest.mark.parametrize("accepted", ["gzip", "br, gzip;q=0.5", "*"])
 async def test_scalar_is_served_packed_and_kept_for_good(inside: Inside, accepted: str) -> None:
     client, _ = inside
