@@ -98,7 +98,7 @@ class PostgresHosts:
         return link
 
     def _report(self, url: str, fault: str | None) -> None:
-        """Log a fault of TLS once, not for every call: it lasts until an operator mends it."""
+        """Log a fault of TLS once, not for every call: it lasts until an operator repairs it."""
         if fault is not None and fault != self._tls_faults.get(url):
             log.error("PostgreSQL is not used", reason=fault)
         self._tls_faults[url] = fault

@@ -206,7 +206,7 @@ NOTES: Final[dict[str, Notes]] = {
         refusals=(
             BAD_TAG,
             *NO_CATEGORY,
-            NotAllowedFromHere("40 tickets of VIP are sold, so it cannot be removed."),
+            NotAllowedFromHere("40 tickets of VIP are issued, so it cannot be removed."),
             ChangedMeanwhile(),
         ),
         parameters=(CATEGORY_ID, IF_MATCH),

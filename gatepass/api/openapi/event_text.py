@@ -34,7 +34,7 @@ EVENT_WORDS: Final[dict[str, dict[str, str]]] = {
     "TicketCategoryChangeRequest": {
         "": "The fields to change; the others stay. A new price applies to later sales only.",
         "price": "In major units of the currency.",
-        "currency": "ISO 4217. It stays once something is sold.",
+        "currency": "ISO 4217. It stays once a ticket is issued.",
         "quantity_total": "Never fewer than are taken.",
         "tier": "A short lower-case word for what the ticket allows, such as `standard` or `vip`.",
     },

@@ -133,7 +133,7 @@ NOTES: Final[dict[str, Notes]] = {
     "cancel_ticket": Notes(
         id="cancel_ticket",
         summary="Cancel a ticket",
-        description="Gates refuse the ticket, for good. It may have been used. Its place can be sold again.",
+        description="Gates refuse the ticket, for good. It may have been used. Its place is free again.",
         scope=Scope.TICKETS_WRITE,
         success="The cancelled ticket.",
         shown=shown.CANCELLED_TICKET,

@@ -170,7 +170,7 @@ async def ticket(caller: TicketsReader, state: State, response: Response, id: Id
 
 @router.post("/tickets/{id}/cancel", response_model=Data[TicketOut])
 async def cancel_ticket(write: TicketsWrite, id: Id) -> Response:
-    """Cancel a ticket, used or not; its place can be sold again."""
+    """Cancel a ticket, used or not; its place is free again."""
     raw = await write.request.body()
     reason, wanted = reason_of(decoded(raw, REASON)), ticket_id(id)
 

@@ -42,7 +42,7 @@ def dev(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any that is free.")
     ] = None,
-    reset: Annotated[bool, typer.Option("--reset", help="Make the demo anew.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Make the demo again, from the beginning.")] = False,
     reload: Annotated[bool, typer.Option("--reload", help="Start the API again when its code changes.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Make the first scan, show the answer, and stop.")] = False,
 ) -> None:

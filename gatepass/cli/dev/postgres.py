@@ -29,7 +29,7 @@ def running(data: Path) -> Generator[str]:
         server = get_server(data)
     except (subprocess.SubprocessError, RuntimeError, OSError) as error:
         raise CommandError(
-            f"PostgreSQL did not start: {error} Its log is {data / 'log'}. To begin anew, remove {data}."
+            f"PostgreSQL did not start: {error} Its log is {data / 'log'}. To start over, remove {data}."
         ) from error
     try:
         socket_directory = server.get_postmaster_info().socket_dir

@@ -1,4 +1,4 @@
-"""Ticket categories: names, prices and numbers of places. There are never fewer places than were sold."""
+"""Ticket categories: names, prices and numbers of places. There are never fewer places than tickets issued."""
 
 import re
 from collections.abc import Iterator
@@ -215,7 +215,7 @@ EDIT: Final = """
        AND id = $2
 """
 
-# Without places nothing of it can be sold by a sale that comes later.
+# Without places no ticket of it can be issued later.
 REMOVE: Final = """
     UPDATE ticket_category
        SET removed_at = $3, quantity_total = 0

@@ -48,7 +48,7 @@ async def tell_deleted(tx: Tx, organization_id: UUID, event_id: UUID, *, at: dat
 
 
 def described(entry: CatalogueEntry) -> dict[str, Any]:
-    """All of an event but its cover, and how many tickets are sold: each ticket has a message of its own."""
+    """All of an event but its cover, and how many tickets are issued: each ticket has a message of its own."""
     event = entry.event
     return {
         "event_id": str(event.id),

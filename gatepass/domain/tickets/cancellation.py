@@ -17,7 +17,7 @@ EVENT_CANCELLED: Final = "event cancelled"
 
 
 async def cancel(tx: Tx, organization_id: UUID, ticket_id: UUID, *, by: str, at: datetime, reason: str) -> None:
-    """Cancel a ticket, activated or not, and emit a message; its place can be sold again."""
+    """Cancel a ticket, activated or not, and emit a message; its place is free again."""
     row = await tx.rows(CANCEL, organization_id, ticket_id, at, reason)
     if not row:
         await _explain(tx, organization_id, ticket_id)

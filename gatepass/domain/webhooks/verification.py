@@ -196,7 +196,7 @@ def _other_ways(secret: str, body: bytes) -> Iterator[tuple[str, bytes, bytes]]:
             again = json.dumps(json.loads(body), separators=separators, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             return
-        yield "It matches once the body is written anew: it was parsed and formatted. Take the raw bytes.", key, again
+        yield "It matches once the body is written again: it was parsed and formatted. Take the raw bytes.", key, again
 
 
 def _decoded(secret: str) -> bytes | None:

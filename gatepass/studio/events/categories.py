@@ -1,4 +1,4 @@
-"""Ticket categories of an event: what is sold, for how much, and how many."""
+"""Ticket categories of an event: names, prices, and how many places."""
 
 from typing import Annotated
 from uuid import UUID

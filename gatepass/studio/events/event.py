@@ -38,7 +38,7 @@ ConfirmedWriter = Annotated[Context, may(Permission.EVENTS_WRITE, confirmed=True
 
 @router.get("/{event_id}")
 async def overview(event_id: UUID, context: Reader) -> Response:
-    """Status, tickets sold, checklist, and the newest changes."""
+    """Status, tickets issued, checklist, and the newest changes."""
     listing = await event_of_page(context, event_id)
     if is_fictional(context, event_id):
         return show(context, "events/sandbox_event.html", listing=listing, cards=sandbox.CARDS)

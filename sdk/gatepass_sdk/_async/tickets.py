@@ -87,7 +87,7 @@ class AsyncTickets:
         return await self._exchange.ask(Call("GET", _path(ticket_id), data_as(Ticket)))
 
     async def cancel(self, ticket_id: str, *, reason: str, idempotency_key: str | None = None) -> Ticket:
-        """Cancel a ticket, used or not. Its place can be sold again."""
+        """Cancel a ticket, used or not. Its place is free again."""
         return await self._post(_path(ticket_id, "cancel"), {"reason": reason}, idempotency_key)
 
     async def transfer(

@@ -86,7 +86,7 @@ class Tickets:
         return self._exchange.ask(Call("GET", _path(ticket_id), data_as(Ticket)))
 
     def cancel(self, ticket_id: str, *, reason: str, idempotency_key: str | None = None) -> Ticket:
-        """Cancel a ticket, used or not. Its place can be sold again."""
+        """Cancel a ticket, used or not. Its place is free again."""
         return self._post(_path(ticket_id, "cancel"), {"reason": reason}, idempotency_key)
 
     def transfer(

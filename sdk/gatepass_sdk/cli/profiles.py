@@ -150,7 +150,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def _unreadable(file: Path) -> CommandError:
-    return CommandError(f"{file} cannot be read. Mend or delete it.")
+    return CommandError(f"{file} cannot be read. Correct or delete it.")
 
 
 def write_private(file: Path, value: Mapping[str, Any]) -> None:

@@ -61,7 +61,7 @@ def table(results: list[Result]) -> str:
 def _row(name: str, found: list[Result]) -> list[str]:
     kind = KINDS[name]
     cells = [_cell(found, way, "gap_after_mending" if way in kind.stops else "gap") for way in WAYS]
-    wanted = f"{kind.bound:g}" + (", once mended" if kind.from_mending else "")
+    wanted = f"{kind.bound:g}" + (", once repaired" if kind.from_mending else "")
     return [kind.what, str(len(found)), *cells, *BEFORE.get(name, ("", "")), wanted, _bad(found)]
 
 

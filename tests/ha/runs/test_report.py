@@ -28,7 +28,7 @@ def test_a_row_has_the_median_and_the_maximum_of_each_way() -> None:
 def test_a_fault_that_must_be_mended_is_measured_from_the_mending() -> None:
     text = report.table([result("clients-cut-off", gap=9.0, after=0.5)])
     assert "| 0.5 / 0.5 | 0.5 / 0.5 | 0.5 / 0.5 |" in text
-    assert "3, once mended" in text
+    assert "3, once repaired" in text
 
 
 def test_pairs_are_one_row_and_violations_are_named() -> None:

@@ -87,7 +87,7 @@ def issue(
 @tickets.command("cancel")
 @with_context
 def cancel(context: Context, *, id: Id, reason: Reason) -> None:
-    """Cancel a ticket, used or not. Its place can be sold again."""
+    """Cancel a ticket, used or not. Its place is free again."""
     _show(context, context.client.tickets.cancel(id, reason=reason))
 
 

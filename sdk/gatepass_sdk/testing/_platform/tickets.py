@@ -87,7 +87,7 @@ def retrieve_ticket(world: World, request: Request) -> Reply:
 
 
 def cancel_ticket(world: World, request: Request) -> Reply:
-    """Cancel a ticket, used or not; its place can be sold again."""
+    """Cancel a ticket, used or not; its place is free again."""
     reason = read_reason(request)
     _require_id(request)
     side = world.sides[request.mode]
