@@ -6,6 +6,7 @@ import threading
 from collections.abc import Generator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -15,6 +16,12 @@ from tools import site
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 LISTED = re.compile(r"^- \[.+\]\((.+)\): (.+)$", re.MULTILINE)
+Scheme = Literal["light", "dark"]
+COPY = ".md-code__nav"
+LOOK = """(one) => ({
+    label: getComputedStyle(one, "::before").content,
+    colour: getComputedStyle(one.querySelector("code")).backgroundColor,
+})"""
 PAGES = ["", "concepts/", "guides/errors/", "guides/webhooks/", "reference/api/", "reference/sdk/", "studio/"]
 
 
@@ -66,6 +73,19 @@ def test_every_page_about_the_studio_leads_to_it() -> None:
     for page in [page for page in site.pages() if page.startswith("studio/")]:
         folder = page.removesuffix(".md").removesuffix("README")
         assert f'<a href="{site.studio()}/studio/' in (site.SITE / folder / "index.html").read_text(), page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_output_does_not_look_like_a_command(browser: Browser, address: str, scheme: Scheme) -> None:
+    page = browser.new_page(color_scheme=scheme)
+    page.goto(address + "guides/first-scan/", wait_until="networkidle")
+    command, output = page.locator(".language-bash").first, page.locator(".language-json").first
+    looks = [one.evaluate(LOOK) for one in (command, output)]
+    assert [look["label"] for look in looks] == ["none", '"Output"']
+    assert looks[0]["colour"] != looks[1]["colour"]
+    assert command.locator(COPY).is_visible()
+    assert not output.locator(COPY).is_visible()
+    page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
