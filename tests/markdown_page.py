@@ -12,17 +12,19 @@ from markdown_it.token import Token
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\|(.+)\|$", re.MULTILINE)
 TITLE = re.compile(r'title="([^"]+)"')
-NOTE = re.compile(r"<!-- (.+?) -->\s*")
+NOTE = re.compile(r"\s*<!-- (.+?) -->\s*")
 NOT_RUN = "not run: "
 KEEPS_RUNNING = "keeps running"
 IN_PLACE_OF = ", in place of "
 PRINTED_BY = "printed by "
+TABS, END_OF_TABS = "tabs", "end of tabs"
+LABEL = re.compile(r"\*\*([^*]+)\*\*")
 GOES_ON = re.compile(r"^<!-- goes on from (\S+) -->$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Block:
-    """`title` is the file name to save it as; `note` the HTML comment right before it."""
+    """`title` is the file name to save it as; `note` the HTML comment right before it; `tab` the tab that it is in."""
 
     heading: str
     language: str
@@ -30,6 +32,7 @@ class Block:
     line: int = 0
     title: str = ""
     note: str = ""
+    tab: str = ""
 
     @property
     def not_run(self) -> str:
@@ -78,16 +81,44 @@ class Page:
 
     def _blocks(self) -> Iterator[Block]:
         heading = note = ""
-        for before, token in zip([None, *self.tokens], self.tokens, strict=False):
+        before = None
+        for token, tab, note_of in zip(self.tokens, self._tabs(), self._notes(), strict=True):
             if before is not None and before.type == "heading_open":
                 heading = token.content
             elif token.type in ("fence", "code_block"):
                 language, _, rest = token.info.partition(" ")
                 title = TITLE.search(rest)
                 line = (token.map or [0])[0] + 1
-                yield Block(heading, language, token.content, line, title[1] if title else "", note)
-            found_note = NOTE.fullmatch(token.content) if token.type == "html_block" else None
-            note = found_note[1] if found_note else ""
+                yield Block(heading, language, token.content, line, title[1] if title else "", note, tab)
+            before, note = token, note_of
+
+    def groups(self) -> list[list[str]]:
+        """The labels of each group of tabs, in their order."""
+        found: list[list[str]] = []
+        for tab, note in zip(self._tabs(), self._notes(), strict=True):
+            if note == TABS:
+                found.append([])
+            elif tab and tab not in found[-1]:
+                found[-1].append(tab)
+        return found
+
+    def _notes(self) -> Iterator[str]:
+        """Of each token, what it says if it is a comment."""
+        for token in self.tokens:
+            found = NOTE.fullmatch(token.content) if token.type == "html_block" else None
+            yield found[1] if found else ""
+
+    def _tabs(self) -> Iterator[str]:
+        """Of each token, the label of the tab that it is in."""
+        tab, among_tabs = "", False
+        for token, note in zip(self.tokens, self._notes(), strict=True):
+            if note in (TABS, END_OF_TABS):
+                assert among_tabs is (note == END_OF_TABS), f"{self.name}: tabs do not begin and end in turn"
+                among_tabs, tab = note == TABS, ""
+            elif among_tabs and token.type == "inline" and (label := LABEL.fullmatch(token.content)):
+                tab = label[1]
+            yield tab
+        assert not among_tabs, f"{self.name}: the tabs have no end"
 
     def table(self, first: str) -> list[list[str]]:
         """The rows of the table whose first column has this name, without their heads."""

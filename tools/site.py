@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,10 @@ CONFIG: Final = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8
 HEADING: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 STUDIO_PATH: Final = re.compile(r"<code>(/studio[a-z/-]*)</code>")
+TABS: Final = re.compile(r"<!-- tabs -->(.*?)<!-- end of tabs -->", re.DOTALL)
+TAB: Final = re.compile(r"<p><strong>([^<]+)</strong></p>")
+LABEL: Final = '<label for="{}">{}</label>'
+CONTENT: Final = '<div class="tabbed-block">{}</div>'
 # A paragraph of text: not a heading, comment, list, table, picture or code.
 PARAGRAPH: Final = re.compile(r"(?:^|\n\n)([A-Za-z`\[*][^\n]*(?:\n[^\n]+)*)")
 SENTENCE: Final = re.compile(r"(.+?[.?])(?:\s|$)")
@@ -29,10 +34,31 @@ def build() -> None:
     subprocess.run([Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean"], cwd=ROOT, check=True)
     for page in pages():
         shutil.copy(DOCS / page, SITE / page)
+    for page in SITE.rglob("index.html"):
+        page.write_text(with_tabs(page.read_text(encoding="utf-8")), encoding="utf-8")
     for page in (SITE / "studio").rglob("index.html"):
         page.write_text(with_links(page.read_text(encoding="utf-8"), studio()), encoding="utf-8")
     (SITE / "llms.txt").write_text(index(), encoding="utf-8")
     (SITE / "llms-full.txt").write_text("\n\n".join(map(whole, pages())), encoding="utf-8")
+
+
+def with_tabs(html: str) -> str:
+    """What stands between two comments becomes tabs, as the theme draws them. A forge shows one below the other."""
+    number = count(1)
+    return TABS.sub(lambda found: _tabs(next(number), TAB.split(found[1])[1:]), html)
+
+
+def _tabs(group: int, parts: list[str]) -> str:
+    """`parts` are labels, each followed by its content."""
+    labels, contents = parts[::2], parts[1::2]
+    ids = [f"__tabbed_{group}_{n}" for n in range(1, len(labels) + 1)]
+    choices = [f'<input id="{id}" name="__tabbed_{group}" type="radio">' for id in ids]
+    choices[0] = choices[0].replace("<input", "<input checked")
+    return (
+        f'<div class="tabbed-set tabbed-alternate" data-tabs="{group}:{len(ids)}">{"".join(choices)}'
+        f'<div class="tabbed-labels">{"".join(map(LABEL.format, ids, labels))}</div>'
+        f'<div class="tabbed-content">{"".join(map(CONTENT.format, contents))}</div></div>'
+    )
 
 
 def studio() -> str:

@@ -21,6 +21,18 @@ def walks() -> list[list[Page]]:
     return found
 
 
+def readers() -> list[tuple[list[Page], str]]:
+    """Every walk, for each of its tabs: who reads the one does not read the other."""
+    return [(walk, tab) for walk in walks() for tab in tabs(walk) or [""]]
+
+
+def tabs(walk: list[Page]) -> list[str]:
+    """The tabs of these pages. Every group has the same, so that the choice holds to the end."""
+    groups = [group for page in walk for group in page.groups()]
+    assert all(group == groups[0] for group in groups), f"{walk[0].name}: {groups}"
+    return groups[0] if groups else []
+
+
 def need_the_service(walk: list[Page]) -> bool:
     """Whether they are read with `gatepass dev` in another terminal."""
     text = "".join(block.text for page in walk for block in page.blocks())

@@ -30,7 +30,9 @@ PARSED: dict[str, Callable[[str], Any]] = {
 }
 SAVED = ("ini", "python", "javascript", *PARSED)
 # A command that only reads: if its output comes too early, it is run once more.
-READS = re.compile(r"curl\b(?!.* -[dXT]\b)", re.DOTALL)
+READS = re.compile(
+    r"curl\b(?!.* -[dXT]\b)|(?!.*\b(?:import|def|try)\b).*client\.[a-z_.]+\.(?:list|deliveries)\(", re.DOTALL
+)
 TOO_EARLY = 60.0
 A_MOMENT = 0.1
 
@@ -49,8 +51,9 @@ class Reader:
     def __post_init__(self) -> None:
         self.terminal = self._new_terminal()
 
-    def follow(self, page: Page) -> None:
-        blocks = page.blocks()
+    def follow(self, page: Page, tab: str = "") -> None:
+        """Where a page has tabs, its reader stays with this one."""
+        blocks = [block for block in page.blocks() if block.tab in ("", tab)]
         for at, block in enumerate(blocks):
             try:
                 self._take(block, blocks[at + 1 :])

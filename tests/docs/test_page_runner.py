@@ -14,10 +14,10 @@ from tests.postgres import free_port
 ONE, OTHER = "01a1df6b-422d-77ad-bd89-3394f3434729", "0197a3c2-8d41-7c06-9b1e-5a2f7d3c4e10"
 
 
-def follow(folder: Path, text: str) -> None:
+def follow(folder: Path, text: str, tab: str = "") -> None:
     ports = {port: str(free_port()) for port in PORTS}
     with ExitStack() as opened:
-        Reader(folder, surroundings(ports), opened, ports).follow(Page(text, "page.md"))
+        Reader(folder, surroundings(ports), opened, ports).follow(Page(text, "page.md"), tab)
 
 
 def test_a_page_is_followed_in_one_shell_and_one_interpreter(tmp_path: Path) -> None:
@@ -55,6 +55,46 @@ echo 8000
 ```
 """,
     )
+
+
+TABBED = """
+<!-- tabs -->
+
+**curl**
+
+```bash
+export SAID=shell
+```
+
+**Python**
+
+```python
+said = "interpreter"
+print(said)
+```
+
+```text
+interpreter
+```
+
+<!-- end of tabs -->
+
+```bash
+echo "$SAID"
+```
+
+```text
+shell
+```
+"""
+
+
+def test_a_reader_stays_with_one_tab(tmp_path: Path) -> None:
+    assert Page(TABBED).groups() == [["curl", "Python"]]
+    assert [block.tab for block in Page(TABBED).blocks()] == ["curl", "Python", "Python", "", ""]
+    follow(tmp_path, TABBED, "curl")
+    with pytest.raises(AssertionError, match="printed"):
+        follow(tmp_path, TABBED, "Python")
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,18 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.docs.page_list import PAGES, need_the_service, walks
+from tests.docs.page_list import PAGES, need_the_service, readers, walks
 from tests.docs.page_runner import Reader
 from tests.markdown_page import Page
 
+READERS = {f"{walk[0].name} {tab}".strip(): (walk, tab) for walk, tab in readers() if need_the_service(walk)}
 
-@pytest.mark.parametrize("walk", [walk for walk in walks() if need_the_service(walk)], ids=lambda walk: walk[0].name)
-def test_the_page_can_be_followed(walk: list[Page], reading: Callable[[list[Page]], Reader]) -> None:
+
+@pytest.mark.parametrize(("walk", "tab"), READERS.values(), ids=READERS)
+def test_the_page_can_be_followed(walk: list[Page], tab: str, reading: Callable[[list[Page]], Reader]) -> None:
     reader = reading(walk)
     for page in walk:
-        reader.follow(page)
+        reader.follow(page, tab)
 
 
 def test_no_page_is_left_out() -> None:

@@ -9,9 +9,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.markdown_page import ROOT
+from tests.markdown_page import ROOT, Page
 from tools import site
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -73,6 +73,32 @@ def test_every_page_about_the_studio_leads_to_it() -> None:
     for page in [page for page in site.pages() if page.startswith("studio/")]:
         folder = page.removesuffix(".md").removesuffix("README")
         assert f'<a href="{site.studio()}/studio/' in (site.SITE / folder / "index.html").read_text(), page
+
+
+def test_every_group_of_tabs_is_in_the_site() -> None:
+    found = 0
+    for page in site.pages():
+        folder = page.removesuffix(".md").removesuffix("README")
+        html = (site.SITE / folder / "index.html").read_text()
+        groups = Page.of(f"docs/{page}").groups()
+        assert html.count('<div class="tabbed-block">') == sum(map(len, groups)), page
+        assert "tabs -->" not in html.replace("&lt;!-- ", ""), page
+        found += len(groups)
+    assert found > 20
+
+
+def test_the_chosen_tab_is_shown_and_holds_for_the_page(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    page.goto(address + "guides/first-scan/", wait_until="networkidle")
+    groups = page.locator(".tabbed-set").all()
+    for group in groups:
+        assert group.locator(".language-bash").first.is_visible()
+        assert not group.locator(".language-python").is_visible()
+    groups[0].get_by_text("Python", exact=True).click()
+    for group in groups:
+        expect(group.locator(".language-python")).to_be_visible()
+        expect(group.locator(".language-bash").first).not_to_be_visible()
+    page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
