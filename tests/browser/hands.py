@@ -2,18 +2,22 @@
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from typing import Final, Literal
 
-from playwright.async_api import Page
+from playwright.async_api import FilePayload, Page
 
 Role = Literal["link", "button"]
 # So many presses of Tab reach everything on a page.
-MOST_TABS = 400
-# The name of the element that has the focus, as a screen reader would say it, roughly.
-FOCUSED = """() => {
+MOST_TABS: Final = 400
+# The elements of a role, as a keyboard meets them.
+ELEMENTS: Final = {"link": "a[href]", "button": "button", "summary": "summary", "field": "input, textarea, select"}
+# The name of the focused element, roughly as a screen reader says it; null if it is not of the kind that is looked for.
+FOCUSED: Final = """(selector) => {
     const one = document.activeElement;
-    const label = one.labels && one.labels.length ? one.labels[0].innerText : "";
-    return [one.getAttribute("aria-label"), label, one.innerText].find((text) => text && text.trim())?.trim() ?? "";
+    if (!one.matches(selector)) return null;
+    const texts = [one.getAttribute("aria-label"), one.labels?.[0]?.innerText, one.innerText];
+    return texts.find((text) => text?.trim())?.trim() ?? null;
 }"""
 
 
@@ -22,7 +26,7 @@ class Pointer:
     page: Page
 
     async def press(self, role: Role, name: str) -> None:
-        await self.page.get_by_role(role, name=name).first.click()
+        await self.page.get_by_role(role, name=re.compile(rf"^\s*{re.escape(name)}")).first.click()
 
     async def open(self, words: str) -> None:
         await self.page.locator("summary", has_text=words).first.click()
@@ -30,32 +34,62 @@ class Pointer:
     async def write(self, label: str, text: str) -> None:
         await self.page.get_by_label(re.compile(rf"^\s*{re.escape(label)}")).first.fill(text)
 
+    async def choose(self, label: str, words: str) -> None:
+        field = self.page.get_by_label(re.compile(rf"^\s*{re.escape(label)}"))
+        await field.select_option(await field.locator("option", has_text=words).first.get_attribute("value"))
+
+    async def date(self, label: str, at: datetime) -> None:
+        await self.page.get_by_label(f"{label} date").fill(f"{at:%Y-%m-%d}")
+        await self.page.get_by_label(f"{label} time").fill(f"{at:%H:%M}")
+
+    async def attach(self, label: str, file: FilePayload) -> None:
+        await self.page.get_by_label(label).set_input_files(file)
+
 
 @dataclass
 class Keyboard:
-    """Nothing is clicked: what is wanted is reached by Tab, from the top of the page on."""
+    """Nothing is clicked: each element is reached by Tab, and used by Enter, letters and digits."""
 
     page: Page
 
-    async def press(self, role: Role, name: str) -> None:  # noqa: ARG002  a keyboard meets a name, not a role
-        await self._reach(name)
+    async def press(self, role: Role, name: str) -> None:
+        await self._reach(role, name)
         await self.page.keyboard.press("Enter")
 
     async def open(self, words: str) -> None:
-        await self._reach(words)
+        await self._reach("summary", words)
         await self.page.keyboard.press("Enter")
 
     async def write(self, label: str, text: str) -> None:
-        await self._reach(label)
+        await self._reach("field", label)
         await self.page.keyboard.press("Control+a")
         await self.page.keyboard.insert_text(text)
 
-    async def _reach(self, name: str) -> None:
+    async def choose(self, label: str, words: str) -> None:
+        """Letters choose the option that begins with them."""
+        await self._reach("field", label)
+        await self.page.keyboard.type(words)
+
+    async def date(self, label: str, at: datetime) -> None:
+        """As Chromium takes it in English: the digits walk through month, day and year by themselves."""
+        await self._reach("field", f"{label} date")
+        await self.page.keyboard.type(f"{at:%m%d%Y}")
+        await self._reach("field", f"{label} time")
+        await self.page.keyboard.type(f"{at:%I%M%p}")
+
+    async def attach(self, label: str, file: FilePayload) -> None:
+        await self._reach("field", label)
+        async with self.page.expect_file_chooser() as chooser:
+            await self.page.keyboard.press("Enter")
+        await (await chooser.value).set_files(file)
+
+    async def _reach(self, kind: str, name: str) -> None:
         for _ in range(MOST_TABS):
-            if (await self.page.evaluate(FOCUSED)).startswith(name):
+            focused = await self.page.evaluate(FOCUSED, ELEMENTS[kind])
+            if focused is not None and focused.startswith(name):
                 return
             await self.page.keyboard.press("Tab")
-        raise AssertionError(f"no Tab leads to {name!r}")
+        raise AssertionError(f"no Tab leads to the {kind} {name!r}")
 
 
 Hands = Pointer | Keyboard
