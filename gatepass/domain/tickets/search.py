@@ -6,6 +6,7 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.domain import cards
 from gatepass.domain.tickets.listing import ListedTicket, find_all
+from gatepass.domain.tickets.ticket import TicketState
 
 # A common name is on more cards than these; then the page says that there are more.
 LOOKED_THROUGH: Final = 5_000
@@ -23,20 +24,32 @@ async def find_by_reference(
 
 
 async def search_in_event(
-    tx: Tx, organization_id: UUID, event_id: UUID, typed: str, *, names: bool, limit: int
+    tx: Tx,
+    organization_id: UUID,
+    event_id: UUID,
+    typed: str,
+    *,
+    category_id: UUID | None = None,
+    state: TicketState | None = None,
+    names: bool,
+    limit: int,
 ) -> tuple[list[ListedTicket], bool]:
-    """The tickets of an event that this text finds, and whether there may be more."""
+    """The tickets of an event that this text finds, narrowed like a list of them, and whether there may be more."""
     by_number = await cards.find_by_number(tx, organization_id, typed)
     card_ids = (
         [by_number.id]
         if by_number
         else await cards.ids_by_text(tx, organization_id, typed, names=names, limit=LOOKED_THROUGH)
     )
-    rows = await tx.rows(OF_CARDS, organization_id, event_id, card_ids, limit + 1) if card_ids else []
+    here = (organization_id, event_id, card_ids, limit + 1, category_id, state)
+    rows = await tx.rows(OF_CARDS, *here) if card_ids else []
     found = await find_all(tx, organization_id, [row["id"] for row in rows])
-    for ticket in await find_by_reference(tx, organization_id, typed, event_id=event_id, limit=limit + 1):
-        found.setdefault(ticket.id, ticket)
-    return list(found.values())[:limit], len(found) > limit or len(card_ids) == LOOKED_THROUGH
+    referred = await find_by_reference(tx, organization_id, typed, event_id=event_id, limit=limit + 1)
+    for ticket in referred:
+        if category_id in (None, ticket.category_id) and state in (None, ticket.state):
+            found.setdefault(ticket.id, ticket)
+    more = len(found) > limit or len(referred) > limit or len(card_ids) == LOOKED_THROUGH
+    return list(found.values())[:limit], more
 
 
 # LIKE with a parameter would not use the index; these two comparisons do, in any plan.
@@ -58,6 +71,10 @@ OF_CARDS: Final = """
                            FROM ticket x
                           WHERE x.organization_id = $1
                             AND x.card_id = u.card_id
-                            AND x.event_id = $2) t
+                            AND x.event_id = $2
+                            AND ($5::uuid IS NULL OR x.category_id = $5)
+                            AND ($6::text IS NULL OR $6 = CASE WHEN x.cancelled_at IS NOT NULL THEN 'cancelled'
+                                                               WHEN x.activated_at IS NOT NULL THEN 'activated'
+                                                               ELSE 'issued' END)) t
      LIMIT $4
 """

@@ -84,21 +84,22 @@ async def listing(
     if is_fictional(context, event_id):
         return context.page("cards/sandbox.html", cards=sandbox.CARDS, event=event.event)
     text = q.strip()[:LONGEST_QUERY].replace("\0", "")
+    wanted = next((one for one in TicketState if one == state), None)
+    of_category = next((one.id for one in event.categories if str(one.id) == category), None)
+    filters = {"category": str(of_category or ""), "state": wanted or ""}
+    filters = {name: value for name, value in filters.items() if value}
     if text:
         async with context.db.autocommit() as tx:
             found, more = await tickets.search_in_event(
-                tx, context.tenant_id, event_id, text, names=context.may(Permission.HOLDERS_READ), limit=PAGE
-            )
-        return _list_page(context, event, found, q=text, more=more)
-    wanted = next((one for one in TicketState if one == state), None)
-    of_category = next((one for one in event.categories if str(one.id) == category), None)
+                tx, context.tenant_id, event_id, text, category_id=of_category, state=wanted,
+                names=context.may(Permission.HOLDERS_READ), limit=PAGE,
+            )  # fmt: skip
+        return _list_page(context, event, found, q=text, more=more, filters=filters)
     async with context.db.autocommit() as tx:
-        narrowed = TicketFilter(event_id, category_id=of_category.id if of_category else None, state=wanted)
+        narrowed = TicketFilter(event_id, category_id=of_category, state=wanted)
         page, place = await tickets.list_tickets(
             tx, context.tenant_id, narrowed, before=strict_uuid(before), limit=PAGE
         )
-    filters = {"category": str(of_category.id) if of_category else "", "state": wanted or ""}
-    filters = {name: value for name, value in filters.items() if value}
     return _list_page(
         context, event, page, filters=filters, older="?" + urlencode({**filters, "before": place}) if place else None,
         newer="?" + urlencode(filters) if strict_uuid(before) else None,

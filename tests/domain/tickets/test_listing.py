@@ -1,5 +1,6 @@
 """Finding cards and tickets, issuing a ticket with a card, replacing a card, and the history of a card."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -125,6 +126,27 @@ async def test_tickets_of_an_event_by_what_people_type(tenant: Tenant) -> None:
     assert len(await typed("order-7")) == 2
     assert await typed("oster", names=False) == []
     assert await typed("order-77", names=False) == [made.ticket_id]
+
+
+async def test_a_search_in_an_event_keeps_to_the_category_and_the_state(tenant: Tenant) -> None:
+    gone = await issued(tenant, name="Zoë Öster", external_id="Order-77")
+    unused = await issued(tenant, name="Ann Öster", external_id="Order-78")
+    async with tenant.db.transaction() as tx:
+        await tickets.cancel(tx, tenant.id, gone.ticket_id, by=factory.BY, at=factory.now(), reason="x")
+
+    async def typed(text: str, **wanted: Any) -> set[UUID]:
+        async with tenant.db.autocommit() as tx:
+            found, _ = await tickets.search_in_event(
+                tx, tenant.id, tenant.event_id, text, names=True, limit=10, **wanted
+            )
+        return {one.id for one in found}
+
+    for text in ("oster", "order-7"):
+        assert await typed(text, category_id=tenant.category_id) == {gone.ticket_id, unused.ticket_id}, text
+        assert await typed(text, category_id=tenant.event_id) == set(), text
+        assert await typed(text, state=TicketState.CANCELLED) == {gone.ticket_id}, text
+        assert await typed(text, state=TicketState.ISSUED) == {unused.ticket_id}, text
+        assert await typed(text, state=TicketState.ACTIVATED) == set(), text
 
 
 async def test_cards_newest_first_and_those_out_of_use(tenant: Tenant) -> None:

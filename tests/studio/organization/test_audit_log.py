@@ -62,6 +62,7 @@ async def test_what_was_changed_has_its_name_and_a_link(user: BrowserSession) ->
         (f"live/events/{tenant.event_id}", "Summer Opening"),
     ):
         assert f'href="/studio/{place}">{name}</a>' in page, name
+    assert f'href="/studio/live/audit?subject_id={card.id}">card suspended</a>' in page
     assert {card.number, "North gate"} <= {row["subject_name"] for row in await rows(user)}
 
 

@@ -69,6 +69,18 @@ async def test_tickets_by_category_and_state(user: BrowserSession) -> None:
     assert made.card_number in await user.see(f"{rest}?state=nonsense&category=nonsense&before=nonsense")
 
 
+async def test_one_form_searches_and_filters_the_tickets(user: BrowserSession) -> None:
+    made = await handed(user, name="Zoë Öster", external_id="A-77")
+    rest = f"events/{user.tenant.event_id}/tickets"
+    for q in ("oster", "a-7"):
+        page = await user.see(f"{rest}?q={q}&state=issued&category={user.tenant.category_id}")
+        assert made.card_number in page, q
+        assert page.count('<form method="get"') == 1
+        assert '<option value="issued" selected>' in page
+        assert made.card_number not in await user.see(f"{rest}?q={q}&state=activated"), q
+    assert "No ticket fits" in await user.see(f"{rest}?q=nobody")
+
+
 async def test_a_ticket_is_issued_on_a_new_card_or_an_old_one(user: BrowserSession) -> None:
     rest = f"events/{user.tenant.event_id}/tickets/new"
     page = await user.follow(
