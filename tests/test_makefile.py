@@ -33,6 +33,14 @@ def make(target: str, **env: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_a_clean_clone_has_what_each_target_uses() -> None:
+    """A target that opens pages (they are checked with axe) or calls a program of npm brings its packages first."""
+    rules = re.findall(r"^([\w-]+):(.*)\n((?:\t.*\n)+)", TEXT, re.MULTILINE)
+    using = {name: needs for name, needs, recipe in rules if re.search("tools/node_modules|tests/browser", recipe)}
+    assert {"browser", "styles"} <= using.keys()
+    assert [name for name, needs in using.items() if "tools/node_modules" not in needs.split("##")[0]] == []
+
+
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
     """A folder of programs that holds bash alone."""

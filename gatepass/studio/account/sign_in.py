@@ -75,7 +75,10 @@ async def use_link(token: str, context: Public) -> Response:
         person_id = await staff.use_link(tx, token, at=context.at)
         if person_id is None:
             security_log.line(Action.SIGN_IN_FAILED, address=tx.address, reason=WRONG_LINK)
-            raise PageNotFound("This link was used already, or is too old. Ask for a new one.")
+            raise PageNotFound(
+                "This link was used already, or is too old. Whoever runs this service makes a new one with "
+                "`gatepass person link`."
+            )
         session = await context.open_session(tx, person_id, Means.LINK)
     return redirect_signed_in(HOME, session)
 

@@ -211,6 +211,10 @@ async def test_a_link_signs_in_once(studio: Middleware, user: BrowserSession, st
         assert (await other.post(f"/studio/link/{token}")).status_code == 404
 
 
+async def test_a_used_link_says_how_a_new_one_is_made(stranger: httpx2.AsyncClient) -> None:
+    assert "gatepass person link" in (await stranger.post("/studio/link/used")).text
+
+
 async def test_a_link_from_before_letters_signs_in(user: BrowserSession, stranger: httpx2.AsyncClient) -> None:
     old = secrets.token_urlsafe(32)
     async with user.tenant.db.transaction() as tx:

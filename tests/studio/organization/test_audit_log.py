@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import re
 from datetime import timedelta
 
 import pytest
@@ -43,6 +44,7 @@ async def test_a_change_is_told_with_who_and_from_where(user: BrowserSession) ->
     assert "test key" in page
     assert "North gate" in page
     assert f"/studio/live/keys/{key.id}" in page
+    assert not re.search(r"\d\d:\d\d:\d\d\.\d", page), "no microseconds"
 
 
 async def test_what_was_changed_has_its_name_and_a_link(user: BrowserSession) -> None:

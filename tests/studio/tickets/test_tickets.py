@@ -2,9 +2,10 @@
 
 import csv
 import io
+from decimal import Decimal
 from uuid import UUID
 
-from gatepass.domain import sandbox, tickets
+from gatepass.domain import events, sandbox, tickets
 from gatepass.domain.cards import CardStatus, HolderDetails
 from gatepass.domain.staff import Role
 from gatepass.domain.tickets import IssuedTicket, TicketRequest
@@ -100,6 +101,21 @@ async def test_a_ticket_is_issued_on_a_new_card_or_an_old_one(user: BrowserSessi
     ):
         fields = {"category": "General", field: value}
         assert f'id="e-{field}"' in (await user.send(rest, status=422, **fields)).text
+
+
+async def test_nobody_gets_a_second_card_unnoticed(user: BrowserSession) -> None:
+    rest = f"events/{user.tenant.event_id}/tickets/new"
+    elsewhere = await user.tenant.event()
+    async with user.tenant.db.transaction() as tx:
+        await events.add_category(
+            tx, user.tenant.id, elsewhere, "Floor", Decimal(9), "EUR", 5, by=factory.BY, at=factory.now()
+        )
+    first = await user.send(rest, category="General", name="Ann", email="ann@example.org")
+    same = await user.send(f"events/{elsewhere}/tickets/new", category="Floor", name="Ann", email="Ann@Example.org")
+    assert same.headers["location"] == first.headers["location"]
+    page = await user.follow(await user.send(rest, category="General", name="Ann", email="ann@example.org"))
+    assert "The ticket is for a companion, on a card of its own" in page
+    assert "A companion</span>" in page
 
 
 async def test_a_card_is_suspended_resumed_and_revoked_with_a_reason(user: BrowserSession) -> None:
