@@ -135,8 +135,7 @@ async def event_made(week: Week) -> None:
 
 
 async def guests_brought(week: Week) -> None:
-    await week.go("Winter Garden", "Winter Garden")
-    await week.go("Imports", "Import tickets")
+    await week.go("Import guests", "Import tickets")
     file = FilePayload(name="gasten.csv", mimeType="text/csv", buffer=week.guest_list())
     await week.hands.attach("CSV file", file)
     await week.hands.press("button", "Upload and go on")

@@ -135,8 +135,7 @@ def _of_signing(equipment: Equipment) -> PublicationCheck:
 def _of_gate_key(entry: CatalogueEntry, equipment: Equipment) -> PublicationCheck:
     name, where = "Key for the gates", CheckArea.API_KEYS
     if not equipment.has_gate_key:
-        wanted = f"Make one with {Scope.TICKETS_ACTIVATE} before the doors open."
-        sentence = f"No {equipment.mode} API key may scan yet. {wanted}"
+        sentence = f"No {equipment.mode} API key may scan yet. Make one for your gates before the doors open."
         return PublicationCheck(name, CheckFinding.ADVICE, sentence, where)
     until = equipment.gate_key_until
     if until is not None and until < entry.event.ends_at:
