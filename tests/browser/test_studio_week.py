@@ -58,7 +58,7 @@ class Week:
     def guest_list(self) -> bytes:
         out = io.StringIO()
         rows = csv.writer(out, delimiter=self.separator)
-        rows.writerow(["Naam van de gast", "E-mail", "Order"])
+        rows.writerow(["Naam van de gast", "E-mailadres", "Ordernummer"])
         rows.writerow(["Zoë Öster", "zoe@example.org", "W-0"])
         rows.writerows([f"Gast Nº {n}", f"guest{n}@example.org", f"W-{n}"] for n in range(1, self.guests))
         return out.getvalue().encode(self.encoding)

@@ -15,10 +15,13 @@ from gatepass.domain.imports.job import Field, Import
 KNOWN: Final[dict[Field, frozenset[str]]] = {
     Field.CARD_NUMBER: frozenset("card cardnumber cardno cardid cardnr kartennummer kaartnummer numerodecarte".split()),
     Field.NAME: frozenset("name fullname holder holdername attendee attendeename guest participant naam nom".split()),
-    Field.EMAIL: frozenset("email mail emailaddress holderemail attendeeemail eposta courriel".split()),
+    Field.EMAIL: frozenset(
+        "email mail emailaddress holderemail attendeeemail eposta courriel emailadres emailadresse adresseemail".split()
+    ),
     Field.CATEGORY: frozenset("category tickettype type tier product item ticket kategorie categorie".split()),
     Field.REFERENCE: frozenset(
-        "reference ref externalreference externalid order orderid ordercode ticketid position referenz".split()
+        "reference ref externalreference externalid order orderid ordercode ordernumber ticketid position referenz "
+        "ordernummer bestelnummer bestellnummer".split()
     ),
 }
 NOT_A_LETTER: Final = re.compile(r"[\W_]+")
