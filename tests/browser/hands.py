@@ -1,15 +1,18 @@
 """Hands that use a page: with a mouse or a finger, or by the keyboard alone."""
 
+import asyncio
 import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from playwright.async_api import FilePayload, Page
+from playwright.async_api import FileChooser, FilePayload, Page
 
 Role = Literal["link", "button"]
 # So many presses of Tab reach everything on a page.
 MOST_TABS: Final = 400
+# A press of Enter that nothing answers within so many seconds is made again.
+AGAIN_AFTER, MOST_PRESSES = 5.0, 10
 # The elements of a role, as a keyboard meets them.
 ELEMENTS: Final = {"link": "a[href]", "button": "button", "summary": "summary", "field": "input, textarea, select"}
 # The name of the focused element, roughly as a screen reader says it; null if it is not of the kind that is looked for.
@@ -78,10 +81,16 @@ class Keyboard:
         await self.page.keyboard.type(f"{at:%I%M%p}")
 
     async def attach(self, label: str, file: FilePayload) -> None:
+        """A page that has just come may not answer the first Enter; a person presses it again."""
         await self._reach("field", label)
-        async with self.page.expect_file_chooser() as chooser:
+        chosen: asyncio.Future[FileChooser] = asyncio.get_running_loop().create_future()
+        # Playwright takes no built-in function.
+        self.page.once("filechooser", lambda chooser: chosen.set_result(chooser))  # noqa: PLW0108
+        for _ in range(MOST_PRESSES):
             await self.page.keyboard.press("Enter")
-        await (await chooser.value).set_files(file)
+            if (await asyncio.wait([chosen], timeout=AGAIN_AFTER))[0]:
+                break
+        await chosen.result().set_files(file)
 
     async def _reach(self, kind: str, name: str) -> None:
         for _ in range(MOST_TABS):

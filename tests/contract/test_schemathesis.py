@@ -18,12 +18,13 @@ from tests import factory
 from tests.contract import schemathesis_run
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, serve
+from tests.size import sized
 
 pytestmark = pytest.mark.slow
 
-# For each operation and phase: some 4,700 in a live run.
-CASES = {Mode.LIVE: 60, Mode.SANDBOX: 30}
-LEAST_CASES = {Mode.LIVE: 4_000, Mode.SANDBOX: 2_000}
+# For each operation and phase: some 4,700 in a full live run.
+CASES = sized(short={Mode.LIVE: 40, Mode.SANDBOX: 15}, full={Mode.LIVE: 60, Mode.SANDBOX: 60})
+LEAST_CASES = sized(short={Mode.LIVE: 2_500, Mode.SANDBOX: 1_500}, full={Mode.LIVE: 4_000, Mode.SANDBOX: 4_000})
 
 
 @pytest.fixture(scope="module")

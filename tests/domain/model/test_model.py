@@ -72,8 +72,16 @@ def mutant_url(cluster: Cluster) -> str:
     return url
 
 
+# These are found after half a minute and more.
+HARD: Final = {
+    "a cancelled ticket is activated",
+    "an event that is not published lets people in",
+    "an old ticket of the card hides that it has none now",
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("mutant", MUTANTS)
+@pytest.mark.parametrize("mutant", sized(short=[one for one in MUTANTS if one not in HARD], full=[*MUTANTS]))
 def test_the_model_finds_the_mutant(mutant_url: str, mutant: str) -> None:
     with psycopg.connect(mutant_url, autocommit=True) as connection:
         for statement in statements(mutated(mutant)):
