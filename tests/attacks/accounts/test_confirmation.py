@@ -44,7 +44,7 @@ CONFIRMED = {
     # what cannot be taken back, for many at once
     "POST /studio/{mode}/webhooks/{endpoint_id}/delete",
     "GET /studio/{mode}/settings/erasure", "POST /studio/{mode}/settings/erasure/found",
-    "POST /studio/{mode}/settings/erasure",
+    "POST /studio/{mode}/settings/erasure", "POST /studio/{mode}/settings/sandbox/empty",
     "GET /studio/{mode}/events/{event_id}/cancel", "POST /studio/{mode}/events/{event_id}/cancel",
     "POST /studio/{mode}/events/{event_id}/imports/{done_id}/undo",
 }  # fmt: skip
