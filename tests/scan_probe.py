@@ -15,11 +15,13 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Self
 from uuid import UUID
 
 ROOT = Path(__file__).parents[1]
 TIMEOUT = 60.0
+MOST_MORE = 20.0
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,12 @@ def p99(milliseconds: list[float]) -> float:
     assert milliseconds, "no scan was under way"
     ranked = sorted(milliseconds)
     return ranked[-(-len(ranked) * 99 // 100) - 1]
+
+
+def is_small_delay(alone: list[float], meanwhile: list[float]) -> bool:
+    """Whether p99 of scans is at most twice what it is alone, or 20 ms more, by the medians of the rounds."""
+    usual = median(alone)
+    return median(meanwhile) <= max(2 * usual, usual + MOST_MORE)
 
 
 def main() -> None:

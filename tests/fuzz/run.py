@@ -16,14 +16,13 @@ from typing import Any
 from tests.fuzz.client import Job
 from tests.fuzz.pools import Pools, fill
 from tests.fuzz.stack import Stack
-from tests.scan_probe import ScanProbe, p99
+from tests.scan_probe import ScanProbe, is_small_delay, p99
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 5
 # Before it has sent this share of the requests, the server still fills its caches.
 WARM, LAST_ROUND = 0.1, 0.75
 MOST_GROWTH = 64.0
-MOST_MORE = 20.0
 
 
 @dataclass
@@ -52,8 +51,9 @@ class Result:
             "the server is not the process that was started": not self.same_process,
             f"memory grew by {self.memory[1] - self.memory[0]:.0f} MB": self.memory[1] - self.memory[0] > MOST_GROWTH,
             f"a good scan answers {self.good_scans[1]}": self.good_scans[0] != self.good_scans[1],
-            f"p99 of scans {alone:.1f} ms alone, {meanwhile:.1f} ms meanwhile": meanwhile
-            > max(2 * alone, alone + MOST_MORE),
+            f"p99 of scans {alone:.1f} ms alone, {meanwhile:.1f} ms meanwhile": not is_small_delay(
+                self.alone, self.meanwhile
+            ),
         }
         return [sentence for sentence, is_wrong in wrong.items() if is_wrong]
 

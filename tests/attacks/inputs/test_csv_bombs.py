@@ -17,7 +17,7 @@ from tests.attacks.inputs.csv_shapes import BOMBS
 from tests.attacks.target import Target
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, memory, wait_until_ready
-from tests.scan_probe import ScanProbe, p99
+from tests.scan_probe import ScanProbe, is_small_delay, p99
 
 FULL = bool(os.environ.get("GATEPASS_FULL"))
 ROUNDS = 1 if FULL else 3
@@ -25,7 +25,6 @@ MOST_ROUNDS = ROUNDS * 5
 WINDOW = 1.0
 # The dearest for each byte.
 DEAR = ("rows of the longest quoted cell", "rows of many quoted lines", "rows of one character")
-MOST_MORE = 20.0
 MOST_GROWTH = 32.0
 
 
@@ -110,8 +109,7 @@ class Delay:
         self.during += [p99(probe.within(between, ended)) for _, between, ended in windows]
 
     def is_small(self) -> bool:
-        alone = statistics.median(self.alone)
-        return statistics.median(self.during) <= max(2 * alone, alone + MOST_MORE)
+        return is_small_delay(self.alone, self.during)
 
     def __str__(self) -> str:
         alone, during = statistics.median(self.alone), statistics.median(self.during)
