@@ -33,6 +33,7 @@ class OnboardingProgress:
     event: bool
     guests: bool
     cards: bool
+    only_event: UUID | None
 
 
 async def progress(tx: Tx, organization_id: UUID) -> OnboardingProgress:
@@ -103,5 +104,8 @@ PROGRESS: Final = """
                                  ORDER BY a.at DESC, a.id DESC
                                  LIMIT $5) a
                     WHERE a.subject = 'card'
-                      AND a.action = 'printed') AS cards
+                      AND a.action = 'printed') AS cards,
+           (SELECT (array_agg(e.id))[1]
+              FROM (SELECT e.id FROM event e WHERE e.organization_id = $1 LIMIT 2) e
+            HAVING count(*) = 1) AS only_event
 """

@@ -198,8 +198,7 @@ async def rehearsed(week: Week) -> None:
 
 async def published(week: Week) -> None:
     await week.go_home()
-    await week.go("Go to events", "Events")
-    await week.go("Winter Garden", "Winter Garden")
+    await week.go("Go to the event", "Winter Garden")
     await week.go("Publish…", "Publish the event")
     await week.hands.press("button", "Publish")
     await week.page.get_by_text("The event is published.").wait_for()

@@ -14,7 +14,13 @@ from gatepass.domain.imports.job import Field, Import
 # Headings of other systems, in the languages of the first organizations.
 KNOWN: Final[dict[Field, frozenset[str]]] = {
     Field.CARD_NUMBER: frozenset("card cardnumber cardno cardid cardnr kartennummer kaartnummer numerodecarte".split()),
-    Field.NAME: frozenset("name fullname holder holdername attendee attendeename guest participant naam nom".split()),
+    Field.NAME: frozenset(
+        "name fullname holder holdername attendee attendeename guest participant naam "
+        "firstname givenname forename attendeefirstname vorname voornaam prenom prénom".split()
+    ),
+    Field.LAST_NAME: frozenset(
+        "lastname surname familyname attendeelastname nachname familienname achternaam nomdefamille nom".split()
+    ),
     Field.EMAIL: frozenset(
         "email mail emailaddress holderemail attendeeemail eposta courriel emailadres emailadresse adresseemail".split()
     ),
@@ -34,6 +40,8 @@ def guess(header: Sequence[str]) -> list[str]:
         word = NOT_A_LETTER.sub("", name.casefold())
         field = next((field for field, words in KNOWN.items() if word in words and field not in guessed), None)
         guessed.append(field or "")
+    if Field.NAME not in guessed and Field.LAST_NAME in guessed:
+        guessed[guessed.index(Field.LAST_NAME)] = Field.NAME
     return guessed
 
 
@@ -74,6 +82,8 @@ def _require_valid(job: Import, columns: Sequence[str], category_id: UUID | None
         raise InvalidRequest("Two columns cannot hold the same.", param="columns")
     if not named:
         raise InvalidRequest("Say what at least one column holds.", param="columns")
+    if Field.LAST_NAME in named and Field.NAME not in named:
+        raise InvalidRequest("A last name needs a column with the first name, or is the name.", param="columns")
     if Field.CATEGORY not in named and category_id is None:
         raise InvalidRequest(
             "Choose the column that names the category, or one category for all rows.", param="category_id"

@@ -42,10 +42,14 @@ class ImportState(StrEnum):
 
 
 class Field(StrEnum):
-    """The data that a column may hold. The reference is the external id of a ticket."""
+    """The data that a column may hold. The reference is the external id of a ticket.
+
+    A last name follows the name, for files that have first and last names apart.
+    """
 
     CARD_NUMBER = "card_number"
     NAME = "name"
+    LAST_NAME = "last_name"
     EMAIL = "email"
     CATEGORY = "category"
     REFERENCE = "reference"

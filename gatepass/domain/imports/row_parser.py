@@ -43,7 +43,8 @@ class RowParser:
             self._by_tier.setdefault(category.tier, []).append(category.id)
 
     def parse(self, line: int, cells: Sequence[str]) -> ParsedRow | Fault:
-        name, email = self._cell(cells, Field.NAME), self._cell(cells, Field.EMAIL)
+        name = f"{self._cell(cells, Field.NAME)} {self._cell(cells, Field.LAST_NAME)}".strip()
+        email = self._cell(cells, Field.EMAIL)
         number, reference = self._cell(cells, Field.CARD_NUMBER), self._cell(cells, Field.REFERENCE)
         if len(name) > LONGEST_NAME:
             return Fault.NAME_TOO_LONG

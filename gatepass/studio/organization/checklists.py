@@ -19,6 +19,8 @@ class OnboardingStep:
 
 def organizer_steps(progress: OnboardingProgress) -> list[OnboardingStep]:
     """From an event to open doors, for who runs it."""
+    events = "/studio/live/events"
+    event = f"{events}/{progress.only_event}" if progress.only_event else events
     return [
         OnboardingStep(
             progress.event, "Make your event", "When, where, and what tickets there are. It begins as a draft.",
@@ -26,7 +28,8 @@ def organizer_steps(progress: OnboardingProgress) -> list[OnboardingStep]:
         ),
         OnboardingStep(
             progress.guests, "Bring your guests", "From a spreadsheet, one by one, or from your ticket shop.",
-            "/studio/live/events", "Choose the event", Permission.TICKETS_WRITE,
+            f"{event}/tickets" if progress.only_event else events,
+            "Go to the tickets" if progress.only_event else "Choose the event", Permission.TICKETS_WRITE,
         ),
         OnboardingStep(
             progress.cards or progress.live_scan,
@@ -43,11 +46,11 @@ def organizer_steps(progress: OnboardingProgress) -> list[OnboardingStep]:
         ),
         OnboardingStep(
             progress.published, "Publish", "Gates let nobody in before. The page of the event says what is missing.",
-            "/studio/live/events", "Go to events", Permission.EVENTS_WRITE,
+            event, "Go to the event" if progress.only_event else "Go to events", Permission.EVENTS_WRITE,
         ),
         OnboardingStep(
             progress.live_scan, "Open the doors", "Watch the first guests arrive on the live page.",
-            "/studio/live/events", "Go to your event", Permission.LIVE_READ,
+            f"{event}/live" if progress.only_event else events, "Go to your event", Permission.LIVE_READ,
         ),
     ]  # fmt: skip
 

@@ -34,7 +34,8 @@ SAMPLES: Final = 3
 DOWNLOADED_AT_ONCE: Final = 1_000
 FIELDS: Final = (
     ("", "Leave this column out"),
-    (Field.NAME, "Name of the holder"),
+    (Field.NAME, "Name of the holder, or the first name"),
+    (Field.LAST_NAME, "Last name of the holder"),
     (Field.EMAIL, "E-mail of the holder"),
     (Field.CATEGORY, "Category or tier"),
     (Field.CARD_NUMBER, "Number of a card that exists"),

@@ -20,11 +20,11 @@ class Trigger(StrEnum):
     CARD_STATUS_CHANGED = "card.status_changed"
 
 
-# Messages that the API cannot cause, and where they can be caused.
+# These are about something of your own, so a command of its own says which.
 ELSEWHERE: Final = {
-    Trigger.TICKET_CANCELLED: "Tickets are cancelled in the studio, on the ticket's own page.",
-    Trigger.EVENT_CANCELLED: "Events are cancelled in the studio, on the event's own page.",
-    Trigger.CARD_STATUS_CHANGED: "Cards are suspended and revoked in the studio, on the card's own page.",
+    Trigger.TICKET_CANCELLED: "Cancel a ticket of your sandbox: gatepass-cli tickets cancel.",
+    Trigger.EVENT_CANCELLED: "Cancel an event of your sandbox: gatepass-cli events cancel.",
+    Trigger.CARD_STATUS_CHANGED: "Suspend a card of your sandbox: gatepass-cli cards suspend.",
 }
 
 
@@ -39,10 +39,10 @@ def trigger(
 ) -> None:
     """Make a message happen, in the sandbox.
 
-    The API can cause ticket.activated, scan.denied and webhook.ping.
+    For the others, change what you made in the sandbox: tickets cancel, events cancel, cards suspend.
     """
     if type in ELSEWHERE:
-        raise CommandError(f"{ELSEWHERE[type]} The API cannot, so this cannot be triggered here.")
+        raise CommandError(ELSEWHERE[type])
     if not context.client.is_sandbox:
         raise CommandError("Only a sandbox key may trigger things: this one is live.")
     known = {Trigger.TICKET_ACTIVATED: _activate, Trigger.SCAN_DENIED: _deny}.get(type)

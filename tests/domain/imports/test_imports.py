@@ -37,6 +37,14 @@ async def test_rows_become_cards_holders_and_tickets(desk: Desk) -> None:
     assert await desk.value("SELECT count(*) FROM import_row WHERE organization_id = $1") == 0
 
 
+async def test_first_and_last_names_are_one_name(desk: Desk) -> None:
+    lines = "First name,Last name\nAnn,Lee\nBob,\n,Öz\n"
+    await desk.applied(lines, category_id=desk.tenant.category_id)
+    async with desk.tenant.db.autocommit() as tx:
+        held = await tx.rows("SELECT name FROM card_holder WHERE organization_id = $1", desk.tenant.id)
+    assert {one["name"] for one in held} == {"Ann Lee", "Bob", "Öz"}
+
+
 async def test_a_card_that_exists_gets_the_ticket_and_keeps_its_holder(desk: Desk) -> None:
     card = await desk.tenant.card(with_ticket=False)
     job = await desk.applied(HEADER + row(card.number.lower().replace(" ", "-")))
@@ -144,6 +152,8 @@ async def test_columns_are_remembered_and_guessed(desk: Desk) -> None:
     assert imports.guess(["Card No.", "Full name", "E-Mail", "Ticket type", "Order ID", "Seat", "name"]) == [
         "card_number", "name", "email", "category", "reference", "", "",
     ]  # fmt: skip
+    assert imports.guess(["Nom", "Prénom"]) == ["last_name", "name"]
+    assert imports.guess(["Nom", "Courriel"]) == ["name", "email"]
     await desk.checked("guest,code\nAnn,1\n", "name", "reference", category_id=desk.tenant.category_id)
     import_id = await desk.stage("guest,code\nBob,2\n")
     async with desk.tenant.db.autocommit() as tx:
@@ -152,7 +162,13 @@ async def test_columns_are_remembered_and_guessed(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "param"), [(("", ""), "columns"), (("name", "name"), "columns"), (("name", ""), "category_id")]
+    ("columns", "param"),
+    [
+        (("", ""), "columns"),
+        (("name", "name"), "columns"),
+        (("last_name", ""), "columns"),
+        (("name", ""), "category_id"),
+    ],
 )
 async def test_columns_that_make_no_sense(desk: Desk, columns: tuple[str, ...], param: str) -> None:
     import_id = await desk.stage("a,b\n1,2\n")

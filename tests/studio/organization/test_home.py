@@ -23,6 +23,17 @@ async def test_an_organizer_sees_the_way_from_an_event_to_its_first_guest(user: 
     assert 'Give them their cards<span class="sr-only">, done</span>' in await user.see("home")
 
 
+async def test_the_way_leads_to_the_event_if_there_is_one_alone(user: BrowserSession) -> None:
+    event = f'"/studio/live/events/{user.tenant.event_id}'
+    page = await user.see("home")
+    assert f'{event}/tickets"' in page
+    assert f'{event}/live"' in page
+    await user.tenant.event()
+    page = await user.see("home")
+    assert f'{event}/tickets"' not in page
+    assert "Choose the event" in page
+
+
 async def test_an_integrator_sees_the_way_to_a_live_key(studio: Middleware, tenant: factory.Tenant) -> None:
     async with await sign_in(studio, tenant, Role.OWNER, mode="sandbox") as visitor:
         page = await visitor.see("home")

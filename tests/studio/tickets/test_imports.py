@@ -62,7 +62,10 @@ async def test_from_a_file_to_tickets_and_back(user: BrowserSession) -> None:
     assert "data-progress" in await user.see(place(user, import_id))
     await work(user, import_id, ImportState.DONE)
     assert "See the tickets" in await user.see(place(user, import_id))
-    assert "ann@example.org" in await user.see(f"events/{user.tenant.event_id}/tickets")
+    listed = await user.see(f"events/{user.tenant.event_id}/tickets")
+    assert "ann@example.org" in listed
+    (card,) = set(re.findall(r"cards/[0-9a-f-]{36}", listed))
+    assert "By the import of guests.csv" in await user.see(card)
     await user.send(place(user, import_id, "/undo"), status=422)
     await user.send(place(user, import_id, "/undo"), reason="wrong file")
     await work(user, import_id, ImportState.UNDONE)
