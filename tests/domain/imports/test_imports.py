@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
+from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import new_id
 from gatepass.domain import events, imports, tickets
 from gatepass.domain.cards import CardStatus
@@ -35,14 +35,6 @@ async def test_rows_become_cards_holders_and_tickets(desk: Desk) -> None:
     assert {tuple(one) for one in held} == {("Zoë Ö", "zoe@example.org"), ("Ann", None)}
     assert [one["reference"] for one in refers] == ["A-1"]
     assert await desk.value("SELECT count(*) FROM import_row WHERE organization_id = $1") == 0
-
-
-async def test_first_and_last_names_are_one_name(desk: Desk) -> None:
-    lines = "First name,Last name\nAnn,Lee\nBob,\n,Öz\n"
-    await desk.applied(lines, category_id=desk.tenant.category_id)
-    async with desk.tenant.db.autocommit() as tx:
-        held = await tx.rows("SELECT name FROM card_holder WHERE organization_id = $1", desk.tenant.id)
-    assert {one["name"] for one in held} == {"Ann Lee", "Bob", "Öz"}
 
 
 async def test_a_card_that_exists_gets_the_ticket_and_keeps_its_holder(desk: Desk) -> None:
@@ -137,44 +129,6 @@ async def test_duplicates_are_found_across_batches(desk: Desk, monkeypatch: pyte
     lines = row(reference="a") + row(card.number) + row(reference="b") + row(card.number) + row(reference="a")
     job = await desk.checked(HEADER + lines)
     assert await desk.codes(job.id) == {5: "duplicate_card", 6: "duplicate_reference"}
-
-
-async def test_columns_may_be_named_again_after_the_check(desk: Desk) -> None:
-    job = await desk.checked("what,kind\nAnn,Standing\nBob,General\n", "name", "category")
-    assert await desk.codes(job.id) == {2: "unknown_category"}
-    await desk.name(job.id, "name", "", category_id=desk.tenant.category_id)
-    again = await desk.worked(job.id)
-    assert (again.faulty, await desk.codes(job.id)) == (0, {})
-    assert (await desk.apply(job.id)).tickets_made == 2
-
-
-async def test_columns_are_remembered_and_guessed(desk: Desk) -> None:
-    assert imports.guess(["Card No.", "Full name", "E-Mail", "Ticket type", "Order ID", "Seat", "name"]) == [
-        "card_number", "name", "email", "category", "reference", "", "",
-    ]  # fmt: skip
-    assert imports.guess(["Nom", "Prénom"]) == ["last_name", "name"]
-    assert imports.guess(["Nom", "Courriel"]) == ["name", "email"]
-    await desk.checked("guest,code\nAnn,1\n", "name", "reference", category_id=desk.tenant.category_id)
-    import_id = await desk.stage("guest,code\nBob,2\n")
-    async with desk.tenant.db.autocommit() as tx:
-        job = await imports.find(tx, desk.tenant.id, import_id)
-        assert await imports.remembered(tx, desk.tenant.id, job) == ["name", "reference"]
-
-
-@pytest.mark.parametrize(
-    ("columns", "param"),
-    [
-        (("", ""), "columns"),
-        (("name", "name"), "columns"),
-        (("last_name", ""), "columns"),
-        (("name", ""), "category_id"),
-    ],
-)
-async def test_columns_that_make_no_sense(desk: Desk, columns: tuple[str, ...], param: str) -> None:
-    import_id = await desk.stage("a,b\n1,2\n")
-    with pytest.raises(InvalidRequest) as refused:
-        await desk.name(import_id, *columns)
-    assert refused.value.param == param
 
 
 async def test_one_form_makes_one_import(desk: Desk) -> None:
