@@ -6,6 +6,7 @@
 import contextlib
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import socket
@@ -36,10 +37,23 @@ def wanted_version() -> int:
     return int(text) if text.isdigit() else USUAL_VERSION
 
 
+# Below the ports that Linux gives to outgoing connections: none of those takes one that a server is started at later.
+PORTS = range(15_000, 32_000)
+# The UDP port of the same number is kept until this process ends: no other one chooses the port in the meantime.
+_claims: list[socket.socket] = []
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, contextlib.ExitStack() as unless_claimed:
+            claim = unless_claimed.enter_context(socket.socket(type=socket.SOCK_DGRAM))
+            with contextlib.suppress(OSError):
+                claim.bind(("127.0.0.1", port))
+                probe.bind(("127.0.0.1", port))
+                unless_claimed.pop_all()
+                _claims.append(claim)
+                return port
 
 
 @dataclass
