@@ -92,18 +92,19 @@ async def list_addresses(tx: Tx, organization_id: UUID, emails: Mapping[UUID, st
 TAKE_TURNS: Final = "SELECT pg_advisory_xact_lock(u.lock) FROM unnest($1::bigint[]) u (lock)"
 
 # A look-up for each address, whatever the number of addresses: see `tickets/situation.py`.
+# Look-ups as in `tickets/listing.py`: each by the whole key of an index, also if the organization is new.
 CURRENT: Final = """
     SELECT u.email, c.id, c.number, c.status
       FROM unnest($2::text[]) u (email)
      CROSS JOIN LATERAL (SELECT x.card_id
                            FROM holder_email x
-                          WHERE x.organization_id = $1
+                          WHERE x.organization_id = (SELECT $1::uuid)
                             AND x.email = u.email
                             AND x.current
                          OFFSET 0) h
      CROSS JOIN LATERAL (SELECT x.id, x.number, x.status
                            FROM card x
-                          WHERE x.organization_id = $1
+                          WHERE x.organization_id = (SELECT $1::uuid)
                             AND x.id = h.card_id
                          OFFSET 0) c
 """
@@ -115,14 +116,14 @@ UNLISTED: Final = """
      CROSS JOIN LATERAL (SELECT c.id, c.number, c.status
                            FROM (SELECT x.card_id
                                    FROM card_holder x
-                                  WHERE x.organization_id = $1
+                                  WHERE x.organization_id = (SELECT $1::uuid)
                                     AND lower(x.email) = u.email
                                   ORDER BY x.card_id
                                   LIMIT 100) h
-                           JOIN card c ON c.organization_id = $1 AND c.id = h.card_id
+                           JOIN card c ON c.organization_id = (SELECT $1::uuid) AND c.id = h.card_id
                           WHERE c.status <> 'revoked'
                             AND NOT EXISTS (SELECT FROM holder_email e
-                                             WHERE e.organization_id = $1
+                                             WHERE e.organization_id = (SELECT $1::uuid)
                                                AND e.card_id = h.card_id)
                           ORDER BY c.status, c.id
                           LIMIT 1) found

@@ -119,6 +119,9 @@ async def find(tx: Tx, organization_id: UUID, ticket_id: UUID) -> ListedTicket:
     return found
 
 
+# Each look-up stands in a LATERAL … OFFSET 0, and the organization in a SELECT of its own, so that the planner uses the
+# whole key of an index. If it saw the value, it would believe that an organization which is younger than the statistics
+# has one row, and read all of them for each ticket: ten seconds for a batch.
 BY_IDS: Final = """
     SELECT t.id, t.event_id, e.title AS event_title, t.category_id, k.name AS category_name, k.tier, t.card_id,
            c.number AS card_number, c.status AS card_status, h.name, h.email, t.issued_at, t.activated_at,
@@ -126,16 +129,35 @@ BY_IDS: Final = """
            greatest(t.issued_at, t.activated_at, t.cancelled_at, t.changed_at) AS updated_at,
            (SELECT r.reference
               FROM ticket_reference r
-             WHERE r.organization_id = $1
+             WHERE r.organization_id = (SELECT $1::uuid)
                AND r.ticket_id = t.id
              LIMIT 1) AS external_id
-      FROM ticket t
-      JOIN event e ON e.organization_id = t.organization_id AND e.id = t.event_id
-      JOIN ticket_category k ON k.organization_id = t.organization_id AND k.id = t.category_id
-      JOIN card c ON c.organization_id = t.organization_id AND c.id = t.card_id
-      LEFT JOIN card_holder h ON h.organization_id = t.organization_id AND h.card_id = t.card_id
-     WHERE t.organization_id = $1
-       AND t.id = ANY ($2)
+      FROM unnest($2::uuid[]) u (id)
+     CROSS JOIN LATERAL (SELECT x.*
+                           FROM ticket x
+                          WHERE x.organization_id = (SELECT $1::uuid)
+                            AND x.id = u.id
+                         OFFSET 0) t
+     CROSS JOIN LATERAL (SELECT x.title
+                           FROM event x
+                          WHERE x.organization_id = (SELECT $1::uuid)
+                            AND x.id = t.event_id
+                         OFFSET 0) e
+     CROSS JOIN LATERAL (SELECT x.name, x.tier
+                           FROM ticket_category x
+                          WHERE x.organization_id = (SELECT $1::uuid)
+                            AND x.id = t.category_id
+                         OFFSET 0) k
+     CROSS JOIN LATERAL (SELECT x.number, x.status
+                           FROM card x
+                          WHERE x.organization_id = (SELECT $1::uuid)
+                            AND x.id = t.card_id
+                         OFFSET 0) c
+      LEFT JOIN LATERAL (SELECT x.name, x.email
+                           FROM card_holder x
+                          WHERE x.organization_id = (SELECT $1::uuid)
+                            AND x.card_id = t.card_id
+                         OFFSET 0) h ON true
      ORDER BY t.id DESC
 """
 

@@ -230,24 +230,25 @@ EVENTS: Final = """
 LOCK_EVENTS: Final = EVENTS + " FOR NO KEY UPDATE"
 
 # Here and below, a look-up in an index for each value: for a thousand values at once PostgreSQL would rather read a
-# table whole, which grows with every batch. OFFSET 0 keeps the look-ups apart.
+# table whole, which grows with every batch. OFFSET 0 keeps the look-ups apart. The organization in a SELECT of its own:
+# see BY_IDS in `listing.py`.
 KNOWN: Final = """
     SELECT u.event_id, u.reference, r.fingerprint, t.id, t.card_id, c.number
       FROM unnest($2::uuid[], $3::text[]) u (event_id, reference)
      CROSS JOIN LATERAL (SELECT x.ticket_id, x.fingerprint
                            FROM ticket_reference x
-                          WHERE x.organization_id = $1
+                          WHERE x.organization_id = (SELECT $1::uuid)
                             AND x.reference = u.reference
                             AND x.event_id = u.event_id
                          OFFSET 0) r
      CROSS JOIN LATERAL (SELECT x.id, x.card_id
                            FROM ticket x
-                          WHERE x.organization_id = $1
+                          WHERE x.organization_id = (SELECT $1::uuid)
                             AND x.id = r.ticket_id
                          OFFSET 0) t
      CROSS JOIN LATERAL (SELECT x.number
                            FROM card x
-                          WHERE x.organization_id = $1
+                          WHERE x.organization_id = (SELECT $1::uuid)
                             AND x.id = t.card_id
                          OFFSET 0) c
 """
@@ -257,7 +258,7 @@ CARDS_BY_NUMBER: Final = """
       FROM unnest($2::text[]) u (number)
      CROSS JOIN LATERAL (SELECT x.id
                            FROM card x
-                          WHERE x.organization_id = $1
+                          WHERE x.organization_id = (SELECT $1::uuid)
                             AND x.number = u.number
                          OFFSET 0) c
 """
@@ -267,7 +268,7 @@ CARDS: Final = """
       FROM unnest($2::uuid[]) u (id)
      CROSS JOIN LATERAL (SELECT x.id, x.number, x.status
                            FROM card x
-                          WHERE x.organization_id = $1
+                          WHERE x.organization_id = (SELECT $1::uuid)
                             AND x.id = u.id
                          OFFSET 0) c
 """
@@ -279,7 +280,7 @@ HOLDING: Final = """
       FROM unnest($2::uuid[]) u (card_id)
      CROSS JOIN LATERAL (SELECT x.event_id, x.card_id
                            FROM ticket x
-                          WHERE x.organization_id = $1
+                          WHERE x.organization_id = (SELECT $1::uuid)
                             AND x.card_id = u.card_id
                             AND x.cancelled_at IS NULL
                          OFFSET 0) t

@@ -1,7 +1,8 @@
 """A batch of a thousand tickets finds its rows by index, in tables that were filled a moment ago and never analyzed.
 
 For so many values at once PostgreSQL reads a table of some ten thousand rows whole, if the statement lets it; the next
-batch would find it longer.
+batch would find it longer. And if the tables were analyzed before this organization came, it believes that the
+organization has one row, and reads all of them for each value.
 """
 
 from collections.abc import Generator, Sequence
@@ -10,8 +11,8 @@ from typing import Final
 import psycopg
 import pytest
 
-from gatepass.domain.cards import people
-from gatepass.domain.tickets import situation
+from gatepass.domain.cards import people, search
+from gatepass.domain.tickets import listing, situation
 from gatepass.migrations import runner
 from tests.domain.plans.explain import Link, explain, faults
 from tests.domain.plans.large_database import ANYTHING, BELIEVED, LARGEST
@@ -29,33 +30,49 @@ STATEMENTS: Final[dict[str, tuple[str, Sequence[str], Sequence[str]]]] = {
     "cards to lock": (situation.LOCK_CARDS, ("uuid[]",), (IDS,)),
     "cards to read": (situation.CARDS, ("uuid[]",), (IDS,)),
     "tickets of these cards": (situation.HOLDING, ("uuid[]", "uuid[]"), (IDS, IDS)),
+    "tickets to show": (listing.BY_IDS, ("uuid[]",), (IDS,)),
+    "cards to show": (search.FIND_ALL, ("uuid[]",), (IDS,)),
 }
 
-FILL: Final = f"""
+FILL: Final = """
+    INSERT INTO event (organization_id, id, title, starts_at, ends_at, created_at)
+        SELECT '{owner}', gen_random_uuid(), 'Night', now(), now() + interval '1 hour', now()
+          FROM generate_series(1, 5000);
+    INSERT INTO ticket_category (organization_id, id, event_id, name, price_minor, currency, quantity_total)
+        SELECT organization_id, gen_random_uuid(), id, 'General', 0, 'EUR', 1
+          FROM event WHERE organization_id = '{owner}';
     INSERT INTO card (organization_id, id, number, issued_at)
-        SELECT '{LARGEST}', gen_random_uuid(), 'SVC ' || to_char(s, 'FM0000 0000 0000'), now()
+        SELECT '{owner}', gen_random_uuid(), 'SVC ' || to_char(s, 'FM0000 0000 0000'), now()
           FROM generate_series(10000, 29999) s;
     INSERT INTO ticket (organization_id, id, event_id, category_id, card_id, issued_at)
-        SELECT '{LARGEST}', gen_random_uuid(), '{ANYTHING}', '{ANYTHING}', id, now() FROM card;
+        SELECT organization_id, gen_random_uuid(), '{anything}', '{anything}', id, now()
+          FROM card WHERE organization_id = '{owner}';
     INSERT INTO card_holder (organization_id, card_id, name, email)
-        SELECT organization_id, id, 'Guest', id || '@example.org' FROM card;
+        SELECT organization_id, id, 'Guest', id || '@example.org' FROM card WHERE organization_id = '{owner}';
     INSERT INTO holder_email (organization_id, card_id, email, current, companion)
-        SELECT organization_id, card_id, email, true, false FROM card_holder;
+        SELECT organization_id, card_id, email, true, false FROM card_holder WHERE organization_id = '{owner}';
+    INSERT INTO card_external_id (organization_id, external_id, card_id, fingerprint)
+        SELECT organization_id, id::text, id, id FROM card WHERE organization_id = '{owner}';
     INSERT INTO ticket_reference (organization_id, reference, event_id, ticket_id)
-        SELECT organization_id, id::text, event_id, id FROM ticket
+        SELECT organization_id, id::text, event_id, id FROM ticket WHERE organization_id = '{owner}'
 """
+ANOTHER: Final = "00000000-0000-7000-8000-000000000b0b"
 
 
-@pytest.fixture(scope="module")
-def young(cluster: Cluster) -> Generator[Link]:
+@pytest.fixture(scope="module", params=["never analyzed", "analyzed before it came"])
+def young(cluster: Cluster, request: pytest.FixtureRequest) -> Generator[Link]:
     url = cluster.create_database("gatepass_young_batches")
     runner.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
         for table in BELIEVED:
             connection.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)".encode())
         connection.execute("SET session_replication_role = replica")  # no look-ups for foreign keys
-        for statement in FILL.split(";\n"):
-            connection.execute(statement.encode())
+        owners = [LARGEST] if request.param == "never analyzed" else [ANOTHER, LARGEST]
+        for owner in owners:
+            for statement in FILL.format(owner=owner, anything=ANYTHING).split(";\n"):
+                connection.execute(statement.encode())
+            if owner == ANOTHER:
+                connection.execute("ANALYZE")
         yield connection
 
 
