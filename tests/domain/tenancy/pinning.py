@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pglast
 import pglast.ast
-from pglast.enums import A_Expr_Kind, BoolExprType, JoinType
+from pglast.enums import A_Expr_Kind, BoolExprType, JoinType, SubLinkType
 
 # Untyped on purpose: in its types every field of every node may be None.
 sql: Any = pglast.ast
@@ -18,6 +18,8 @@ sql: Any = pglast.ast
 PINNED: Final = "organization_id"
 # No table has the second one: it is whose data a caller works on, beside the organization that has the caller's key.
 GIVEN: Final = {PINNED, "tenant_id"}
+# All that `SELECT $1` has: no table, no condition, no second value.
+PLAIN_SELECT: Final = {"targetList", "limitOption", "op"}
 
 
 def unpinned(text: str, tenants: frozenset[str]) -> list[str]:
@@ -196,7 +198,15 @@ def _is_given(node: Any) -> bool:
         return _is_given(node.arg)
     if isinstance(node, sql.ColumnRef) and len(node.fields) == 1 and isinstance(node.fields[0], sql.String):
         return node.fields[0].sval.startswith("p_")
-    return isinstance(node, sql.ParamRef)
+    return isinstance(node, sql.ParamRef) or (isinstance(node, sql.SubLink) and _is_hidden(node))
+
+
+def _is_hidden(node: Any) -> bool:
+    """`(SELECT $1)`: a parameter whose value the planner does not see."""
+    query = node.subselect
+    if node.subLinkType != SubLinkType.EXPR_SUBLINK or not query.targetList or len(query.targetList) != 1:
+        return False
+    return _is_given(query.targetList[0].val) and {name for name in query if getattr(query, name)} <= PLAIN_SELECT
 
 
 def _conjuncts(node: Any) -> Iterator[Any]:
