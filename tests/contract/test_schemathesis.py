@@ -198,6 +198,9 @@ async def answered(db: Database, tenant: factory.Tenant, mode: Mode) -> set[tupl
     return {(row["status"], row["code"]) for row in rows}
 
 
+LIED_ABOUT = ("/events", "/events/{id}", "/scan", "/card/keys")
+
+
 async def test_a_description_that_lies_is_found_out(
     proxied: GatepassProcess, tenant: factory.Tenant, tmp_path: Path
 ) -> None:
@@ -205,6 +208,7 @@ async def test_a_description_that_lies_is_found_out(
     key = await tenant.key(mode=Mode.SANDBOX, rate=100_000)
     async with proxied.client() as client:
         lying = (await client.get("/openapi.json")).json()
+    lying["paths"] = {path: lying["paths"][path] for path in LIED_ABOUT}
     events, event, schemas = lying["paths"]["/events"], lying["paths"]["/events/{id}"], lying["components"]["schemas"]
     del event["get"]["responses"]["404"]
     events["get"]["parameters"][0]["schema"]["maximum"] = 10
