@@ -54,6 +54,8 @@ def stack(cluster: Cluster) -> Generator[Stack]:
     runner.upgrade(url)
     env = {
         "GATEPASS_DATABASE_URL": url,
+        # Other pages install and build meanwhile; what is compared is what a call says, not how soon.
+        "GATEPASS_DATABASE_DEADLINE": "20",
         "GATEPASS_ENCRYPTION_KEYS": key,
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
