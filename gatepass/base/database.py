@@ -134,6 +134,11 @@ async def _within(seconds: float, link: Link, work: Coroutine[Any, Any, T]) -> T
     deadline = loop.call_later(seconds_left(seconds), _terminate_overdue, link)
     try:
         return await asyncio.shield(task)
+    except AttributeError as gone:
+        # asyncpg goes on after it has prepared a statement, and its protocol is None once the connection is closed.
+        if link.is_closed():
+            raise asyncpg.InterfaceError("closed between two steps of a statement") from gone
+        raise
     finally:
         deadline.cancel()
         if not task.done():

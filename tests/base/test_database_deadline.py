@@ -1,6 +1,7 @@
 """A deadline closes the connection and never cancels a statement."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import pytest
 
 from gatepass.base.errors import Unavailable
 from gatepass.base.ids import new_id
-from tests.base.sessions import BACKENDS, answers, on_server, opened
+from tests.base.sessions import BACKENDS, DEADLINE, answers, on_server, opened
 from tests.postgres import free_port
 
 # Longer than any test; nothing waits for it.
@@ -104,6 +105,29 @@ async def test_asyncpgs_own_timeout_would_cancel(url: str) -> None:
             await seen.cancelled.wait()
         await link.close()
     assert seen.cancels == 1
+
+
+@pytest.mark.parametrize("turns", [2, 3, 6])
+async def test_a_deadline_that_passes_between_two_steps_of_a_statement(url: str, turns: int) -> None:
+    """The loop stalls. Then the answer to the first step and the deadline are met in the same turn of it."""
+    async with opened(url) as database:
+
+        async def call() -> None:
+            async with database.autocommit() as tx:
+                assert await tx.value("SELECT 1::bigint")
+
+        assert await answers(database)
+        task = asyncio.create_task(call())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        _stall(DEADLINE + 0.1)
+        with suppress(Unavailable):
+            await task
+        assert await answers(database)
+
+
+def _stall(seconds: float) -> None:
+    time.sleep(seconds)
 
 
 async def test_a_commit_past_the_deadline_is_not_cancelled_either(url: str) -> None:
