@@ -134,11 +134,10 @@ async def _within(seconds: float, link: Link, work: Coroutine[Any, Any, T]) -> T
     deadline = loop.call_later(seconds_left(seconds), _terminate_overdue, link)
     try:
         return await asyncio.shield(task)
-    except AttributeError as gone:
-        # asyncpg goes on after it has prepared a statement, and its protocol is None once the connection is closed.
-        if link.is_closed():
-            raise asyncpg.InterfaceError("closed between two steps of a statement") from gone
-        raise
+    except AttributeError as gone:  # of asyncpg: the connection was closed between two steps of the statement
+        if not link.is_closed():
+            raise
+        raise asyncpg.InterfaceError("closed between two steps of a statement") from gone
     finally:
         deadline.cancel()
         if not task.done():
@@ -254,9 +253,7 @@ class Database:
     async def _connected(self) -> Link:
         while self._idle:
             link = self._idle.pop()
-            if link.is_closed():
-                continue
-            if time.monotonic() - self._born[link] < MAX_AGE:
+            if not link.is_closed() and time.monotonic() - self._born[link] < MAX_AGE:
                 return link
             link.terminate()  # not closed: a gate waits for this
         try:
