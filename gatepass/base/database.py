@@ -255,7 +255,7 @@ class Database:
             link = self._idle.pop()
             if not link.is_closed() and time.monotonic() - self._born[link] < MAX_AGE:
                 return link
-            link.terminate()  # not closed: a gate waits for this
+            link.terminate()  # rather than close(), which takes a round trip: a gate waits
         try:
             link = await self._hosts.connect(seconds_left(self._deadline))
         except UNREACHABLE as unreachable:
