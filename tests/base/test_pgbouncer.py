@@ -86,10 +86,12 @@ def test_a_good_one_refuses_nothing(direct: str, good: str) -> None:
 async def moved(database: Database, url: str) -> None:
     """Let the database's connection run on another server connection than before."""
     other = Database(url)
-    async with other.transaction() as tx:
-        await tx.value("SELECT 1")  # on the server connection that was free last
-        assert await answers(database)
-    await other.close()
+    try:
+        async with other.transaction() as tx:
+            await tx.value("SELECT 1")  # on the server connection that was free last
+            assert await answers(database)
+    finally:
+        await other.close()
 
 
 async def test_a_statement_is_there_on_another_server_connection(good: str) -> None:
