@@ -13,11 +13,12 @@ import pytest
 
 from gatepass.base.errors import Unavailable
 from gatepass.base.ids import new_id
-from tests.base.sessions import BACKENDS, DEADLINE, answers, on_server, opened
+from tests.base.sessions import BACKENDS, answers, on_server, opened
 from tests.postgres import free_port
 
 # Longer than any test; nothing waits for it.
 FOREVER: Final = "SELECT pg_sleep(300)"
+LONG_ENOUGH_TO_CONNECT: Final = 2.0
 # A cancel request on a connection of its own begins with a length and a code.
 CANCEL_REQUEST: Final = (16).to_bytes(4, "big") + (80877102).to_bytes(4, "big")
 
@@ -110,7 +111,7 @@ async def test_asyncpgs_own_timeout_would_cancel(url: str) -> None:
 @pytest.mark.parametrize("turns", [2, 3, 6])
 async def test_a_deadline_that_passes_between_two_steps_of_a_statement(url: str, turns: int) -> None:
     """The loop stalls. Then the answer to the first step and the deadline are met in the same turn of it."""
-    async with opened(url) as database:
+    async with opened(url, deadline=LONG_ENOUGH_TO_CONNECT) as database:
 
         async def call() -> None:
             async with database.autocommit() as tx:
@@ -120,7 +121,7 @@ async def test_a_deadline_that_passes_between_two_steps_of_a_statement(url: str,
         task = asyncio.create_task(call())
         for _ in range(turns):
             await asyncio.sleep(0)
-        _stall(DEADLINE + 0.1)
+        _stall(LONG_ENOUGH_TO_CONNECT + 0.1)
         with suppress(Unavailable):
             await task
         assert await answers(database)
