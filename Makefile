@@ -7,9 +7,15 @@ ACCEPTANCE ?= $(abspath ../shared/acceptance)
 export ACCEPTANCE
 # A process that may keep its bytecode starts three times as fast, and the tests start hundreds.
 unexport PYTHONDONTWRITEBYTECODE
+# What `make card-check` runs, besides the pages.
+CARDS := tests/faults/mail tests/wallets tests/worker/test_export_at_size.py
+CARDS_APART := $(addprefix --ignore ,$(CARDS))
+# What `make gate-check` runs: the simulator with its mutants, what a killed gate keeps, journals as a weapon.
+GATES := tests/gate tests/sdk/gate
+GATES_APART := $(addprefix --ignore ,$(GATES))
 # Tests that have a target of their own.
 APART := --ignore tests/attacks --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs \
-  --ignore tests/release --ignore tests/observe --ignore tests/edge --ignore tests/bridge
+  --ignore tests/release --ignore tests/observe --ignore tests/edge --ignore tests/bridge $(CARDS_APART) $(GATES_APART)
 LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11
 # Fails with one line that names the Debian packages which are missing.
 need = @missing=$$(tools/missing_packages.sh $(1)) && [ -z "$$missing" ] \
@@ -37,12 +43,12 @@ dev:  ## run everything on this machine
 
 .PHONY: test
 test:  ## the quick tests, on PostgreSQL 18
-	$(call need,valkey)
+	$(call need,openssl pdftoppm valkey)
 	$(BIN)/pytest -q -n 2 -m "not slow and not browser" $(APART) --ignore tests/deploy
 
 .PHONY: test-15
 test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance-15` calls the API on it
-	$(call need,postgresql-15)
+	$(call need,openssl pdftoppm postgresql-15)
 	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -n 2 -m "not slow and not browser" tests/domain tests/studio/test_routes.py
 
 .PHONY: slow
@@ -76,7 +82,7 @@ full:  ## the long tests at full size: 300 runs of the model, a minute of eight 
 .PHONY: browser
 browser: tools/node_modules  ## the pages in a real browser
 	$(call need,chromium)
-	$(BIN)/pytest -q -n 2 --dist worksteal -m browser tests/browser
+	$(BIN)/pytest -q -n 2 --dist worksteal -m browser tests/browser --ignore tests/browser/card_page
 
 .PHONY: pictures
 pictures: tools/node_modules  ## take the pictures of docs/studio again
@@ -108,7 +114,7 @@ bench:  ## scans and batches of tickets against bare PostgreSQL, in one run, and
 bench-check:  ## the same in short, for CI: it fails if a ratio is below 60 % of the wanted one; needs wrk
 	$(call need,wrk)
 	$(BIN)/python -m bench.scan --tickets 400000 --rounds 2 --seconds 2 --processes 2 --check 0.6 \
-	  --only "bare,connection,token"
+	  --only "bare,connection,token,phone"
 
 .PHONY: bench-growth
 bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizations, in one run; needs wrk, 12 GB of disk
@@ -125,6 +131,11 @@ bench-live:  ## the live page of an event under load: exact, delay, cost to scan
 	$(call need,wrk)
 	$(BIN)/python -m bench.live
 
+.PHONY: bench-manifest
+bench-manifest:  ## manifests: 200,000 tickets in one, 1,000 devices that follow, cost to scans; needs wrk
+	$(call need,wrk)
+	$(BIN)/python -m bench.manifest
+
 .PHONY: bench-search
 bench-search:  ## the studio's search with a million people and ten million tickets in one organization; needs 12 GB of disk
 	$(BIN)/python -m bench.search
@@ -134,6 +145,10 @@ bench-peer:  ## scans a second against pretix, in one run; needs wrk, redis-serv
 	$(call need,wrk redis-server)
 	$(BIN)/python -m bench.peer
 
+.PHONY: bench-mail
+bench-mail:  ## letters a second against a bare aiosmtplib loop, in one run
+	$(BIN)/python -m bench.mail
+
 .PHONY: bench-webhooks
 bench-webhooks:  ## webhooks at full size: speed, a million deliveries, latency, fairness; half an hour
 	$(BIN)/python -m bench.webhooks
@@ -142,6 +157,28 @@ bench-webhooks:  ## webhooks at full size: speed, a million deliveries, latency,
 webhooks-check:  ## webhooks in short, for CI: kills at every step, order, bad receivers, speed and fairness
 	$(BIN)/pytest -q -n 2 -rP tests/faults/webhooks
 	$(BIN)/python -m bench.webhooks --short --check 0.6
+
+.PHONY: card-check
+card-check: tools/node_modules  ## the card in the hand, in short, for CI: three browsers, mail past kills, a PDF read back, passes
+	$(call need,chromium exim4 firefox openssl pdftoppm webkit)
+	$(BIN)/pytest -q -n 2 --dist loadfile -m browser tests/browser/card_page
+	$(BIN)/pytest -q -n 2 --dist loadfile $(CARDS)
+
+.PHONY: card-full
+card-full: tools/node_modules  ## the same at full size: 20,000 letters past 50 kills, a PDF of 10,000 cards; and letters a second
+	$(call need,chromium exim4 firefox openssl pdftoppm webkit)
+	$(BIN)/pytest -q -m browser tests/browser/card_page
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s $(CARDS)
+	$(BIN)/python -m bench.mail
+
+.PHONY: gate-check
+gate-check:  ## gates without a network, in short, for CI: the simulator, a mutant for each rule, killed gates
+	$(BIN)/pytest -q -n 2 --dist worksteal $(GATES)
+
+.PHONY: gate-full
+gate-full:  ## the same at full size: 1,000 seeds of 20 gates from FROM on, 1,000 kills
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s $(GATES)
+	$(BIN)/python -m tests.gate.simulator --seeds $(or $(SEEDS),1000) --from $(or $(FROM),1)
 
 .PHONY: ha-check
 ha-check:  ## the failing cluster in short, for CI: a part that SEED draws, in at most four minutes; as root
@@ -201,12 +238,12 @@ cells-full:  ## the same at full size and with the wanted bounds, then with a Pa
 sdk-check:  ## the SDK: one source, its contract against the service and the fake, bad networks, kills, its wheel
 	$(need_acceptance)
 	$(BIN)/python tools/sdk_sync.py --check
-	$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" tests/sdk
-	$(BIN)/pytest -q -s -m alone tests/sdk
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" tests/sdk $(GATES_APART)
+	$(BIN)/pytest -q -s -m alone tests/sdk $(GATES_APART)
 
 .PHONY: sdk-full
-sdk-full:  ## the queue of scans at full size: 10,000 scans, drained by a process that is killed 50 times
-	GATEPASS_FULL=1 $(BIN)/pytest -q -s tests/sdk/queue/test_killed.py
+sdk-full:  ## at full size: a queue of 10,000 scans, drained by a process that is killed 50 times; a gate, 1,000 times
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s tests/sdk/queue/test_killed.py tests/sdk/gate/test_killed.py
 
 .PHONY: bridge-check
 bridge-check:  ## the bridge of examples/pretix against pretix itself, killed 20 times; installs it, six minutes, then four
@@ -284,7 +321,7 @@ sdk-sync:  ## write the SDK's synchronous client from its asynchronous one
 
 .PHONY: reference
 reference:  ## write the generated parts of the reference pages from the code and from real answers
-	$(call need,curl jq)
+	$(call need,curl jq openssl)
 	GATEPASS_RECORD=1 $(BIN)/pytest -q tests/docs/test_reference.py -k record
 	$(BIN)/python -m tools.reference
 
@@ -306,6 +343,10 @@ tools/node_modules: tools/package-lock.json
 	$(call need,npm)
 	cd tools && npm ci --silent --no-audit --no-fund
 	@touch $@
+
+.PHONY: languages
+languages:  ## bring the catalogues of participants' languages up to date with the code; then translate what is empty
+	$(BIN)/python -m tools.languages --write
 
 .PHONY: vendored
 vendored:  ## take the vendored files from the packages that vendored.toml names

@@ -3,20 +3,22 @@
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from uuid import UUID
 
 import psycopg
+from nacl.signing import SigningKey
 from rich.progress import Progress, TaskID
 
 from bench.console import wide_console
 from gatepass.base.database import Database
 from gatepass.base.encryption import Vault, new_key
 from gatepass.domain import cards, events, keys, maintenance, organizations, tickets
-from gatepass.domain.cards import Signer
+from gatepass.domain.cards.signing_keys import newest_key
+from gatepass.domain.cards.token import sign
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode, Scope
 
@@ -39,21 +41,25 @@ CARDS = """
 
 @dataclass
 class Dataset:
-    """`plan` has a line for each ticket, in scattered order: key, event, card number, token. `with_tokens` have one."""
+    """`plan` has a line for each ticket, in scattered order: key, event, card number, token. `with_tokens` have one.
+
+    `signing_keys` are those that sign cards, by API key.
+    """
 
     plan: Path
     tickets: int
     with_tokens: int
+    signing_keys: dict[str, SigningKey] = field(default_factory=dict[str, SigningKey])
 
 
 async def _organization(
     db: Database, ticket_count: int, vault: Vault, progress: Progress, task: TaskID, cell: str
-) -> tuple[UUID, str, Signer]:
+) -> tuple[UUID, str, SigningKey]:
     now = datetime.now(UTC)
     async with db.transaction() as tx:
         organization = await organizations.create(tx, "Bench", at=now)
         await cards.rotate(tx, organization.id, vault, by=BY, at=now)
-        sign = await cards.signer(tx, organization.id, vault, at=now)
+        signing_key = await newest_key(tx, organization.id, vault, at=now)
         key = await keys.issue(
             tx, organization.id, "bench", Mode.LIVE, [Scope.ADMIN], cell=cell, by=BY, at=now,
             rate_per_second=RATE, burst=RATE,
@@ -70,23 +76,23 @@ async def _organization(
                 tx, organization.id, event_id, [category], count, prefix="SVC", at=now, first_serial=first
             )
         progress.advance(task, count)
-    return organization.id, key.text, sign
+    return organization.id, key.text, signing_key
 
 
 async def _load(url: str, folder: Path, count: int, organization_count: int, planned: int, cell: str) -> Dataset:
     db, vault = Database(url, deadline=600), Vault([new_key()])
     await maintenance.run_due(db, at=datetime.now(UTC))
-    signers: dict[UUID, tuple[str, Signer]] = {}
+    signers: dict[UUID, tuple[str, SigningKey]] = {}
     with Progress(console=wide_console(), transient=True) as progress:
         task = progress.add_task(f"loading {count:,} tickets", total=count)
         for _ in range(organization_count):
-            id, key, sign = await _organization(db, count // organization_count, vault, progress, task, cell)
-            signers[id] = (key, sign)
+            id, key, signing_key = await _organization(db, count // organization_count, vault, progress, task, cell)
+            signers[id] = (key, signing_key)
     await db.close()
     return _write_plan(url, folder, signers, min(count, planned))
 
 
-def _write_plan(url: str, folder: Path, signers: dict[UUID, tuple[str, Signer]], planned: int) -> Dataset:
+def _write_plan(url: str, folder: Path, signers: dict[UUID, tuple[str, SigningKey]], planned: int) -> Dataset:
     """Number the tickets in a scattered order, for pgbench as a table and for HTTP as a file."""
     plan, with_tokens, count = folder / "plan.txt", min(MOST_TOKENS, planned // 2), 0
     expires = datetime.now(UTC) + timedelta(days=2)
@@ -98,11 +104,11 @@ def _write_plan(url: str, folder: Path, signers: dict[UUID, tuple[str, Signer]],
             rows.itersize = 50_000
             rows.execute("SELECT organization_id, event_id, number FROM bench_card ORDER BY n LIMIT %s", (planned,))
             for organization_id, event_id, number in rows:
-                key, sign = signers[organization_id]
-                token = sign(number, expires) if count < with_tokens else "-"
+                key, signing_key = signers[organization_id]
+                token = sign(number, expires, signing_key) if count < with_tokens else "-"
                 file.write(f"{key} {event_id} {number.replace(' ', '_')} {token}\n")
                 count += 1
-    return Dataset(plan, count, with_tokens)
+    return Dataset(plan, count, with_tokens, dict(signers.values()))
 
 
 def load(

@@ -14,7 +14,7 @@ ONE = f"""
 \\set i :i + 1
 SELECT 1 / (v.verdict = 'activated')::int
   FROM bench_card b,
-       activate_scans(
+       judge_scans(
            now(), '{STATUSES}', ARRAY[gen_random_uuid()], ARRAY[b.organization_id], ARRAY['live'], ARRAY[b.key_id],
            ARRAY['127.0.0.1'], ARRAY[now()], ARRAY[0], ARRAY[gen_random_uuid()], ARRAY[gen_random_uuid()],
            ARRAY[b.event_id], ARRAY[b.number], ARRAY[NULL::uuid], ARRAY[false], ARRAY['North 2'], ARRAY['scanner-7'],
@@ -34,7 +34,7 @@ SELECT 1 / (count(*) FILTER (WHERE v.verdict = 'activated') = :size::bigint)::in
                array_agg('scanner-7'::text) AS scanner, array_agg(NULL::timestamptz) AS occurred,
                array_agg(NULL::jsonb) AS given
           FROM bench_card WHERE n >= :n::bigint AND n < :n::bigint + :size::bigint) b,
-       activate_scans(now(), '{STATUSES}', request, organization, mode, key, address, received, elapsed, retry,
+       judge_scans(now(), '{STATUSES}', request, organization, mode, key, address, received, elapsed, retry,
                       fingerprint, event, number, signer, expired, gate, scanner, occurred, given) v;
 """
 

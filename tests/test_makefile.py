@@ -69,7 +69,7 @@ def test_help_lists_every_target_in_columns() -> None:
 @pytest.mark.parametrize(
     ("target", "packages"),
     [
-        ("test", "redis-server"),
+        ("test", "openssl poppler-utils redis-server"),
         ("bench", "wrk"),
         ("bench-peer", "wrk redis-server"),
         ("docs-check", "chromium fonts-dejavu-core curl git jq"),

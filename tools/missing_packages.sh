@@ -7,6 +7,8 @@ declare -A packages=(
     [curl]=curl
     [envsubst]=gettext-base
     [etcd]=etcd-server
+    [exim4]=exim4-daemon-light
+    [firefox]=firefox-esr
     [gcc]=gcc
     [git]=git
     [haproxy]=haproxy
@@ -18,26 +20,31 @@ declare -A packages=(
     [kubectl]=kubernetes-client
     [make]=make
     [npm]="nodejs npm"
+    [openssl]=openssl
     [pgbouncer]=pgbouncer
     [pkg-config]=pkg-config
     [pgbackrest]=pgbackrest
+    [pdftoppm]=poppler-utils
     [postgresql-15]=postgresql-15
     [prometheus]=prometheus
     [redis-server]=redis-server
     [strace]=strace
     [systemd-analyze]=systemd
     [valkey]=redis-server
+    [webkit]="webkit2gtk-driver xvfb xauth dbus gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad"
     [wrk]=wrk
 )
 
 is_installed() {
     case $1 in
         chromium) [ -x "${CHROMIUM:-/usr/bin/chromium}" ] ;;
-        haproxy | ip | iptables) [ -x "/usr/sbin/$1" ] ;;
+        exim4 | haproxy | ip | iptables) [ -x "/usr/sbin/$1" ] ;;
+        firefox) [ -x /usr/bin/firefox-esr ] ;;
         libevent-dev) [ -e /usr/include/event2/event.h ] ;;
         libssl-dev) [ -e /usr/include/openssl/ssl.h ] ;;
         pgbouncer) [ -x /usr/sbin/pgbouncer ] ;;
         postgresql-15) [ -x /usr/lib/postgresql/15/bin/postgres ] ;;
+        webkit) [ -x /usr/bin/WebKitWebDriver ] && command -v Xvfb >/dev/null ;;
         valkey) command -v valkey-server >/dev/null || command -v redis-server >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac

@@ -16,6 +16,7 @@ WORDS = {
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "aclose": "close",
+    "async_events": "events",
     "async_send": "send",
     "async_sleep": "sleep",
     "_async": "_sync",

@@ -14,6 +14,7 @@ from gatepass.api.auth import authorize, call_of, route_path
 from gatepass.api.fast_path import FastPath
 from gatepass.api.middleware import HUNG_UP, Middleware
 from gatepass.api.openapi import docs_page
+from gatepass.api.pairing import routes as pairing
 from gatepass.api.responses import InternalError, MethodNotAllowed, NotFound, refusal_reply
 from gatepass.api.routes import cards, routers, scans
 from gatepass.api.state import ApiState
@@ -53,6 +54,7 @@ def routes(state: ApiState) -> FastAPI:
         app.add_api_route(BASE_PATH + path, _wrong_method, methods=sorted(methods), include_in_schema=False)
     for router in routers.ROUTERS:
         app.include_router(router, prefix=BASE_PATH)
+    app.include_router(pairing.router)
     app.include_router(health.router)
     app.include_router(security_txt.router(state.settings, state.clock))
     app.include_router(docs_page.source_router)

@@ -12,9 +12,9 @@ With both cached, a scan needs one round trip to the database and not three. Nei
 """
 
 import hashlib
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 from gatepass.base.batcher import Batcher
@@ -23,15 +23,19 @@ from gatepass.base.database import Database
 from gatepass.base.tracing.batcher import batcher
 from gatepass.base.tracing.tracer import Tracer
 from gatepass.domain import cards, keys
-from gatepass.domain.cards import InvalidToken, PublicKey, Token
+from gatepass.domain.cards import Certificate, InvalidToken, PhoneCode, PublicKey, Token, phone_code
 from gatepass.domain.keys import Address, Caller, KeyRow
 
 # About 20 MB. A key that is dropped costs one query when it is used again.
 MOST_API_KEYS: Final = 50_000
 MOST_ORGANIZATIONS: Final = 10_000
+# About 20 MB. A certificate that is dropped costs one verification when its phone is scanned again.
+MOST_CERTIFICATES: Final = 20_000
 # Look-ups that wait for the one in flight. Past it the database is too slow, and a longer queue would only hide that.
 MOST_WAITING: Final = 2_000
 BATCH: Final = 128
+
+Read = TypeVar("Read")
 
 
 class ApiKeyCache:
@@ -77,16 +81,34 @@ class PublicKeyCache:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._keys: BoundedCache[UUID, list[PublicKey]] = BoundedCache(MOST_ORGANIZATIONS)
+        self._certificates: BoundedCache[tuple[UUID, str], Certificate] = BoundedCache(MOST_CERTIFICATES)
 
-    async def read_token(self, organization_id: UUID, text: str) -> Token:
-        """The token, if the organization signed it; otherwise InvalidToken."""
+    async def read_token(self, organization_id: UUID, text: str) -> Token | PhoneCode:
+        """The token or phone's code, if the organization signed it; otherwise InvalidToken."""
+        if phone_code.is_phone_code(text):
+            return await self._read_phone_code(organization_id, text)
+        return await self._read(organization_id, text, cards.read_token)
+
+    async def _read_phone_code(self, organization_id: UUID, text: str) -> PhoneCode:
+        """A phone shows one certificate for days, so that a second scan of it verifies the phone's signature alone.
+
+        A certificate that ends is found by its date, or by the statement that compares its phone and signing key.
+        """
+        certificate = phone_code.certificate_of(text)
+        known = self._certificates.get((organization_id, certificate))
+        if known is None:
+            known = await self._read(organization_id, certificate, phone_code.read_certificate)
+            self._certificates[organization_id, certificate] = known
+        return phone_code.read_code(text, known)
+
+    async def _read(self, organization_id: UUID, text: str, read: Callable[[str, Iterable[PublicKey]], Read]) -> Read:
         known = self._keys.get(organization_id)
         if known:
             try:
-                return cards.read_token(text, known)
+                return read(text, known)
             except InvalidToken:
                 pass
-        return cards.read_token(text, await self._load(organization_id))
+        return read(text, await self._load(organization_id))
 
     async def _load(self, organization_id: UUID) -> list[PublicKey]:
         async with self._db.autocommit() as tx:

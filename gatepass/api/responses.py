@@ -8,6 +8,7 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Message
 
+from gatepass.api.pairing.limits import TooManyPairings, TooManyWrongCodes
 from gatepass.base.errors import (
     Busy,
     ChangedMeanwhile,
@@ -18,7 +19,19 @@ from gatepass.base.errors import (
     Unavailable,
 )
 from gatepass.base.wire_constants import SHOULD_RETRY_HEADER
-from gatepass.domain import cards, events, idempotency, keys, limits, organizations, tickets, twin, webhooks
+from gatepass.domain import (
+    cards,
+    devices,
+    events,
+    idempotency,
+    incidents,
+    keys,
+    limits,
+    organizations,
+    tickets,
+    twin,
+    webhooks,
+)
 from gatepass.domain.keys import Mode
 from gatepass.domain.tickets.activation import REFUSALS
 
@@ -75,6 +88,7 @@ class InternalError(Refusal):
 STATUS: Final[dict[type[Refusal], int]] = {
     InvalidRequest: 400,
     cards.InvalidToken: 400,
+    devices.InvalidSignature: 400,
     keys.InvalidKey: 401,
     keys.DeadKey: 401,
     keys.WrongCell: 401,
@@ -87,6 +101,9 @@ STATUS: Final[dict[type[Refusal], int]] = {
     cards.CardNotFound: 404,
     tickets.TicketNotFound: 404,
     keys.KeyNotFound: 404,
+    incidents.IncidentNotFound: 404,
+    devices.DeviceNotFound: 404,
+    devices.PairingNotFound: 404,
     webhooks.WebhookNotFound: 404,
     webhooks.DeliveryNotFound: 404,
     MethodNotAllowed: 405,
@@ -102,15 +119,22 @@ STATUS: Final[dict[type[Refusal], int]] = {
     webhooks.TooManyEndpoints: 409,
     twin.SandboxFull: 409,
     cards.Expired: 410,
+    devices.PairingEnded: 410,
     ChangedMeanwhile: 412,
     RequestTooLarge: 413,
     events.EventNotActive: 422,
+    events.DoorsClosed: 422,
     cards.CardSuspended: 422,
     cards.CardRevoked: 422,
+    tickets.StaticCodeRefused: 422,
     tickets.TicketCancelled: 422,
+    tickets.OutsideWindow: 422,
+    tickets.WrongGate: 422,
     idempotency.IdempotencyKeyReused: 422,
     limits.RateLimited: 429,
     limits.TooManyFailures: 429,
+    TooManyPairings: 429,
+    TooManyWrongCodes: 429,
     InternalError: 500,
     Unavailable: 503,
     Busy: 503,

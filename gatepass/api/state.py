@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import datetime
 from functools import cached_property
@@ -10,7 +11,9 @@ from typing import Final
 from wsgiref.simple_server import WSGIServer
 
 from gatepass.api.key_cache import ApiKeyCache, PublicKeyCache
+from gatepass.api.manifests.hub import ManifestHub
 from gatepass.api.metrics import Metrics
+from gatepass.api.pairing.limits import PairingLimits
 from gatepass.api.request_log_writer import RequestLogWriter
 from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.api.shared_limits import SharedLimits
@@ -24,8 +27,9 @@ from gatepass.base.settings import Settings
 from gatepass.base.tracing.batcher import batcher
 from gatepass.base.tracing.database import database
 from gatepass.base.tracing.tracer import Tracer
-from gatepass.domain import cards, tickets
+from gatepass.domain import cards, journal, tickets
 from gatepass.domain.cards import Verification, VerificationRequest
+from gatepass.domain.journal import EntryResult, ReadEntry
 from gatepass.domain.keys import InvalidKey
 from gatepass.domain.limits import Buckets
 from gatepass.domain.tickets import Scan, ScanOutcome
@@ -40,6 +44,11 @@ FLIGHTS: Final = 2
 WRITERS_SHARE: Final = 4
 # Less than half a second of scans. Past it a gate gets 503 and retries, which is better than a longer wait.
 MOST_WAITING: Final = 2_000
+# Entries of journals are judged in smaller batches, one at a time: a gate that asks now comes before one that reports.
+ENTRIES_BATCH: Final = 64
+MOST_ENTRIES_WAITING: Final = 4_000
+# Uploads in one process at a time. Each has up to 512 KiB, and 500 signatures to be verified by one thread.
+UPLOADS: Final = 8
 
 
 @asynccontextmanager
@@ -62,6 +71,7 @@ class ApiState:
         self.metrics = Metrics()
         self.buckets = Buckets()
         self.failures = Buckets()
+        self.pairing = PairingLimits()
         self.tracer = Tracer.of(settings, "gatepass-api", self.metrics.registry)
         self.db = database(
             settings.database_url.get_secret_value(),
@@ -83,13 +93,19 @@ class ApiState:
             self._verify, "verify_cards", self.tracer,
             batch=BATCH, waiting=MOST_WAITING, flights=FLIGHTS, hurried=True,
         )  # fmt: skip
+        self.journals: Batcher[ReadEntry, EntryResult | None] = batcher(
+            self._take, "take_entries", self.tracer, batch=ENTRIES_BATCH, hurried=True
+        )
+        self.verifiers = ThreadPoolExecutor(1, "journal signatures")
         self._shared = (
             SharedLimits(settings.valkey_url.get_secret_value(), self.buckets, self.metrics, self.monotonic)
             if settings.valkey_url
             else None
         )
+        self.manifests = ManifestHub(settings, clock, lambda: self.vault, self.metrics.registry)
         self._metrics_server: WSGIServer | None = None
         self._counting = asyncio.Semaphore(1)
+        self._uploading = asyncio.Semaphore(UPLOADS)
         self._writing = asyncio.Semaphore(max(1, settings.database_connections // WRITERS_SHARE))
 
     @cached_property
@@ -105,6 +121,10 @@ class ApiState:
         """A share of the connections is for calls that change something; the others stay free for scans."""
         return _place(self._writing, "writes")
 
+    def uploading(self) -> AbstractAsyncContextManager[None]:
+        """A few uploads of journals at a time: a thousand devices may come back to the network together."""
+        return _place(self._uploading, "uploads")
+
     def open(self) -> None:
         if self._shared is not None:
             self._shared.open()
@@ -117,6 +137,9 @@ class ApiState:
         """Finish the waiting scans and verifications, then write the rest of the request log."""
         await self.scans.drain()
         await self.questions.drain()
+        await self.journals.drain()
+        self.verifiers.shutdown()
+        await self.manifests.close()
         if self._shared is not None:
             await self._shared.close()
         await self.request_log.close()
@@ -156,6 +179,13 @@ class ApiState:
                     await tx.wait_for_standby()
                 found = dict(zip(repeatable, outcomes, strict=True))
         return [found.get(scan, unknown) for scan in scans]
+
+    async def _take(self, entries: Sequence[ReadEntry]) -> Sequence[EntryResult | None]:
+        """Take a batch of journal entries. One whose outcome is unknown is sent again by its device, and found."""
+        async with self.db.autocommit(writes=True) as tx:
+            results = await journal.take(tx, entries, at=self.clock())
+            await tx.wait_for_standby()
+            return results
 
     async def _verify(self, questions: Sequence[VerificationRequest]) -> Sequence[Verification | InvalidKey]:
         async with self.db.autocommit() as tx:

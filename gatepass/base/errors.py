@@ -29,7 +29,7 @@ class InvalidRequest(Refusal):
 # Why the service cannot serve a call. docs/operate/observe.md explains each.
 CAUSES: Final = (
     "connect", "deadline", "lost", "stalled", "read_only", "pooler", "schema", "not_replicated", "shutdown",
-    "resources", "conflict", "lock", "connections", "queue", "counting", "writes",
+    "resources", "conflict", "lock", "connections", "queue", "counting", "writes", "uploads",
 )  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 from typing import Final
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
+
 STRICT_TRANSPORT: Final = "max-age=31536000; includeSubDomains"
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
@@ -22,3 +24,13 @@ def origin_of(url: str) -> str:
     host = f"[{host}]" if ":" in host else host.encode("idna").decode() if not host.isascii() else host
     port = "" if parts.port in (None, DEFAULT_PORTS.get(parts.scheme)) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}"
+
+
+def is_same_origin(headers: Headers, ours: str) -> bool:
+    """The CSRF check: whether our own page sent the request. Browsers set these headers, and no page can forge them.
+
+    Without TLS, and not on localhost, browsers send only the origin. It must be that of the public URL: the Host header
+    is the caller's, has no scheme, and a proxy may rewrite it.
+    """
+    site = headers.get("sec-fetch-site")
+    return site == "same-origin" if site is not None else headers.get("origin") == ours

@@ -2,9 +2,10 @@
 
 import re
 from ipaddress import IPv4Network, IPv6Network
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from gatepass.base.client_ip import mapped_network
@@ -12,6 +13,8 @@ from gatepass.base.encryption import Vault
 
 BASE_PATH = "/api/public/v1"
 TRACES_URL = re.compile(r"https?://[^\s/?#]+/[!-~]*")
+SMTP_URL = re.compile(r"smtps?://[^\s/?#]+/?(\?starttls=never)?")
+SENDER = re.compile(r"(?:[^<>\"@\x00-\x1f\x7f]{1,100} <[!-;=?-~]+@[a-z0-9.-]+>|[!-;=?-~]+@[a-z0-9.-]+)", re.ASCII)
 CONTACT = re.compile(r"(?:mailto:|https://|tel:)[!-~]+")
 
 
@@ -91,6 +94,25 @@ class Settings(BaseSettings):
         le=10_000,
         description="Calls a second and process that are traced beyond that, because their traceparent is sampled.",
     )
+    smtp_url: SecretStr | None = Field(
+        default=None,
+        description="Mail server, such as smtp://user:password@mail.example.com:587 or smtps:// for TLS at once. "
+        "STARTTLS is required unless it ends in ?starttls=never. Without it no mail is sent.",
+    )
+    mail_from: str | None = Field(
+        default=None,
+        description="Sender of all letters: an address, with or without a name before it in the form "
+        "`Name <address>`. Needed with GATEPASS_SMTP_URL.",
+    )
+    mail_connections: int = Field(
+        default=4, ge=1, le=50, description="Connections to the mail server per worker: letters sent at the same time."
+    )
+    mail_domain_rate: int = Field(
+        default=20,
+        ge=1,
+        le=10_000,
+        description="Letters a second and worker to one recipient domain, so that large providers do not refuse them.",
+    )
     max_connections: int = Field(
         default=4096, ge=16, le=100_000, description="Open connections per process. One more is closed at once."
     )
@@ -111,6 +133,37 @@ class Settings(BaseSettings):
     )
     docs_key: SecretStr | None = Field(
         default=None, description="A sandbox key to fill in on the documentation pages. For development only."
+    )
+
+    apple_pass_certificate: Path | None = Field(
+        default=None,
+        description="File with the Pass Type ID certificate, for cards in Apple Wallet. Its key, the intermediate "
+        "certificate, the pass type and the team are then needed too.",
+    )
+    apple_pass_key: Path | None = Field(
+        default=None, description="File with the private key of that certificate, in PEM and without a password."
+    )
+    apple_wwdr_certificate: Path | None = Field(
+        default=None, description="File with the certificate of Apple that signed it: Worldwide Developer Relations G4."
+    )
+    apple_pass_type: str | None = Field(
+        default=None,
+        pattern=r"^pass\.[A-Za-z0-9.-]{1,100}$",
+        description="The pass type, such as pass.com.example.card.",
+    )
+    apple_team: str | None = Field(
+        default=None, pattern="^[A-Z0-9]{10}$", description="The team identifier of the Apple developer account."
+    )
+    apple_push_url: str = Field(
+        default="https://api.push.apple.com",
+        pattern=r"^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?$",
+        description="Where phones are told that their pass has changed.",
+    )
+    google_wallet_issuer: str | None = Field(
+        default=None, pattern="^[0-9]{5,30}$", description="The issuer id of Google Wallet, for cards in Google Wallet."
+    )
+    google_wallet_key: Path | None = Field(
+        default=None, description="File with the key of the service account that signs them, JSON as Google gives it."
     )
 
     @field_validator("encryption_keys", "former_cells", "security_contact", "trusted_proxies", mode="before")
@@ -136,6 +189,26 @@ class Settings(BaseSettings):
         if value is not None and not TRACES_URL.fullmatch(value.get_secret_value()):
             raise ValueError("it should look like http://127.0.0.1:4318/v1/traces")
         return value
+
+    @field_validator("smtp_url")
+    @classmethod
+    def _smtp(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not SMTP_URL.fullmatch(value.get_secret_value()):
+            raise ValueError("it should look like smtp://user:password@mail.example.com:587")
+        return value
+
+    @field_validator("mail_from")
+    @classmethod
+    def _sender(cls, value: str | None) -> str | None:
+        if value is not None and not SENDER.fullmatch(value):
+            raise ValueError("it should look like Gatepass <cards@example.com>")
+        return value
+
+    @model_validator(mode="after")
+    def _mail_has_a_sender(self) -> Self:
+        if self.smtp_url is not None and self.mail_from is None:
+            raise ValueError("GATEPASS_SMTP_URL needs GATEPASS_MAIL_FROM, such as Gatepass <cards@example.com>")
+        return self
 
     @field_validator("public_url")
     @classmethod

@@ -23,7 +23,12 @@ PANELS: Final = {
         "secret": "encryption",
         "reencrypt": "encryption",
     },
-    "Organizations, people and keys": {"organization": "organization", "person": "person", "key": "key"},
+    "Organizations, people and keys": {
+        "organization": "organization",
+        "person": "person",
+        "key": "key",
+        "device": "device",
+    },
 }
 
 

@@ -82,7 +82,7 @@ def _url_faults(url: str) -> Iterator[str]:
 
 def read_settings_with_vault(**given: Any) -> Settings:
     """The settings, with a valid encryption key, for commands that seal secrets."""
-    return _require_vault(read_settings(**given))
+    return _require_wallets(_require_vault(read_settings(**given)))
 
 
 def _require_vault(settings: Settings) -> Settings:
@@ -95,6 +95,17 @@ def _require_vault(settings: Settings) -> Settings:
     return settings
 
 
+def _require_wallets(settings: Settings) -> Settings:
+    """A phone answers a wrong certificate with silence, so that it is told here."""
+    from gatepass.domain.wallets import Wallets, WalletSettingsError  # noqa: PLC0415  `gatepass --help` does not wait
+
+    try:
+        Wallets.of(settings)
+    except WalletSettingsError as error:
+        raise CommandError(str(error), code=WRONG_USAGE) from None
+    return settings
+
+
 def variable(field: str) -> str:
     return f"{Settings.model_config.get('env_prefix', '')}{field}".upper()
 
@@ -102,9 +113,14 @@ def variable(field: str) -> str:
 def _lines(error: ValidationError) -> list[str]:
     """A line for each setting: the error and the setting's purpose. The value may be a secret and is left out."""
     messages: dict[str, list[str]] = {}
+    of_several: list[str] = []
     for one in error.errors(include_url=False, include_input=False):
-        messages.setdefault(str(one["loc"][0]), []).append(one["msg"])
-    return [f"{variable(field)}: {'; '.join(found)}. {_purpose(field)}".rstrip() for field, found in messages.items()]
+        if one["loc"]:
+            messages.setdefault(str(one["loc"][0]), []).append(one["msg"])
+        else:
+            of_several.append(one["msg"].removeprefix("Value error, ") + ".")
+    lines = [f"{variable(field)}: {'; '.join(found)}. {_purpose(field)}".rstrip() for field, found in messages.items()]
+    return lines + of_several
 
 
 def _purpose(field: str) -> str:

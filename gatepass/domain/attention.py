@@ -33,9 +33,10 @@ async def needed(tx: Tx, organization_id: UUID, *, at: datetime) -> list[Attenti
 
 
 # The conditions of both, where $2 is now; a session counts them for the menu. A key that was used in the last 30 days
-# and ends in the next 14 will be missed.
+# and ends in the next 14 will be missed; that of a device ends with its event, as it should.
 FAILING: Final = " w.deleted_at IS NULL AND w.failing_since IS NOT NULL"
 ENDING: Final = """ k.revoked_at IS NULL
+               AND k.device_id IS NULL
                AND k.expires_at > $2
                AND k.expires_at <= $2 + interval '14 days'
                AND k.last_used_at >= $2 - interval '30 days'"""

@@ -85,12 +85,18 @@ async def record_all(
     *,
     by: str,
     at: datetime,
+    was: Sequence[str | None] | None = None,
     becomes: str | None = None,
+    reason: str | None = None,
 ) -> None:
-    """The same entry for many subjects, in one statement."""
+    """The same entry for many subjects, in one statement. `was` has one for each of them."""
     if subject_ids:
         ids = [new_id() for _ in subject_ids]
-        await tx.run(RECORD_ALL, organization_id, at, ids, by, subject, list(subject_ids), action, becomes, tx.address)
+        each_was = [None] * len(ids) if was is None else list(was)
+        subjects = list(subject_ids)
+        await tx.run(
+            RECORD_ALL, organization_id, at, ids, by, subject, subjects, action, becomes, tx.address, each_was, reason
+        )
 
 
 async def of_subject(tx: Tx, organization_id: UUID, subject_id: UUID) -> list[SubjectEntry]:
@@ -128,9 +134,10 @@ RECORD: Final = """
 """
 
 RECORD_ALL: Final = """
-    INSERT INTO audit_log (organization_id, at, id, actor, subject, subject_id, action, becomes, address)
-    SELECT $1, $2, u.id, $4, $5, u.subject_id, $7, $8, $9
-      FROM unnest($3::uuid[], $6::uuid[]) u (id, subject_id)
+    INSERT INTO audit_log (organization_id, at, id, actor, subject, subject_id, action, was, becomes, reason,
+                           address)
+    SELECT $1, $2, u.id, $4, $5, u.subject_id, $7, u.was, $8, $11, $9
+      FROM unnest($3::uuid[], $6::uuid[], $10::text[]) u (id, subject_id, was)
 """
 
 OF_SUBJECT: Final = """

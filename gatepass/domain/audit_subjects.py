@@ -61,9 +61,31 @@ IMPORTS: Final = """
        AND id = ANY ($2)
 """
 
+CARD_EXPORTS: Final = """
+    SELECT x.id, 'cards of ' || e.title AS name, 'live/events/' || x.event_id || '/cards' AS path
+      FROM card_export x
+      JOIN event e ON e.organization_id = x.organization_id AND e.id = x.event_id
+     WHERE x.organization_id = $1
+       AND x.id = ANY ($2)
+"""
+
 KEYS: Final = """
     SELECT id, name, mode || '/keys/' || id AS path
       FROM api_key
+     WHERE organization_id = $1
+       AND id = ANY ($2)
+"""
+
+DEVICES: Final = """
+    SELECT id, name, mode || '/devices/' || id AS path
+      FROM device
+     WHERE organization_id = $1
+       AND id = ANY ($2)
+"""
+
+PAIRING_CODES: Final = """
+    SELECT id, 'a code for ' || gate AS name, mode || '/devices/pair/' || id AS path
+      FROM pairing_code
      WHERE organization_id = $1
        AND id = ANY ($2)
 """
@@ -110,7 +132,10 @@ NAMES: Final[dict[str, LiteralString]] = {
     "event": EVENTS,
     "ticket": TICKETS,
     "import": IMPORTS,
+    "card_export": CARD_EXPORTS,
     "key": KEYS,
+    "device": DEVICES,
+    "pairing_code": PAIRING_CODES,
     "webhook_endpoint": ENDPOINTS,
     "invitation": INVITATIONS,
     "member": MEMBERS,

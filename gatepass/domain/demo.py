@@ -100,6 +100,12 @@ CLEAR_SOME_CARDS: Final = """
 
 # Every tenant table, referencing tables first. A test compares this with the schema.
 CLEAR: Final[dict[str, LiteralString]] = {
+    "card_export_part": "DELETE FROM card_export_part WHERE organization_id = $1",
+    "card_export": "DELETE FROM card_export WHERE organization_id = $1",
+    "pairing_request": "DELETE FROM pairing_request WHERE organization_id = $1",
+    "pairing_code": "DELETE FROM pairing_code WHERE organization_id = $1",
+    "device_assignment": "DELETE FROM device_assignment WHERE organization_id = $1",
+    "device": "DELETE FROM device WHERE organization_id = $1",
     "import_key": "DELETE FROM import_key WHERE organization_id = $1",
     "import_row": "DELETE FROM import_row WHERE organization_id = $1",
     "import": "DELETE FROM import WHERE organization_id = $1",
@@ -109,6 +115,12 @@ CLEAR: Final[dict[str, LiteralString]] = {
     "holder_email": "DELETE FROM holder_email WHERE organization_id = $1",
     "card_external_id": "DELETE FROM card_external_id WHERE organization_id = $1",
     "card_holder": "DELETE FROM card_holder WHERE organization_id = $1",
+    "wallet_registration": "DELETE FROM wallet_registration WHERE organization_id = $1",
+    "wallet_pass": "DELETE FROM wallet_pass WHERE organization_id = $1",
+    "card_phone": "DELETE FROM card_phone WHERE organization_id = $1",
+    "card_phone_code": "DELETE FROM card_phone_code WHERE organization_id = $1",
+    "card_link": "DELETE FROM card_link WHERE organization_id = $1",
+    "ended_card_link": "DELETE FROM ended_card_link WHERE organization_id = $1",
     "card": "DELETE FROM card WHERE organization_id = $1",
     "ticket_category": "DELETE FROM ticket_category WHERE organization_id = $1",
     "event_cover": "DELETE FROM event_cover WHERE organization_id = $1",

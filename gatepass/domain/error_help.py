@@ -66,9 +66,29 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
         "The card is known, but it holds no ticket for this event.",
         "Check that the gate is set to the right event. If the person has paid, issue a ticket to the card.",
     ),
+    "incident_not_found": ErrorHelp(
+        "There is no such incident in this organization and mode.",
+        "Copy its id from GET /incidents, from the answer to POST /scans/batch, or from a scan.conflict.",
+    ),
     "key_not_found": ErrorHelp(
         "There is no such API key in this organization.",
         "Look for it in the list of keys; it may be in the other mode.",
+    ),
+    "device_not_found": ErrorHelp(
+        "There is no such device in this organization and mode.",
+        "List the devices with a key of the same mode, and take the id from there.",
+    ),
+    "pairing_not_found": ErrorHelp(
+        "The pairing code is unknown, has expired or is used up. A code lives for 10 minutes.",
+        "Make a new code in the studio, and type it on the device at once.",
+    ),
+    "pairing_ended": ErrorHelp(
+        "A lead refused this device, or the pairing is over: nobody confirmed it in time, or two used one code.",
+        "Make a new code in the studio, and compare the two words on both screens.",
+    ),
+    "invalid_signature": ErrorHelp(
+        "A device's signature does not fit its public key, was used before, or its clock is wrong by over 2 minutes.",
+        "Set the device's clock. If that is right, pair the device again.",
     ),
     "webhook_not_found": ErrorHelp(
         "There is no such webhook endpoint in this organization and mode, or it has been deleted.",
@@ -132,7 +152,20 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
     ),
     "event_not_active": ErrorHelp(
         "The event is not published: it is a draft, cancelled or ended. Only a published event takes scans.",
-        "Publish a draft before doors open. A cancelled or ended event stays closed.",
+        "Publish a draft before doors open. A cancelled or ended event stays closed; of one that ended, scans with an "
+        "`occurred_at` before its end are taken for 72 hours.",
+    ),
+    "doors_closed": ErrorHelp(
+        "The doors of the event are not open yet. `details` says when they open.",
+        "Ask the guest to wait. If the doors open earlier than planned, change the time in the event's details.",
+    ),
+    "outside_window": ErrorHelp(
+        "Tickets of this category are not good at this time. `details` says from when and until when they are.",
+        "Send the guest back at the right time. If the time is wrong, change it on the category's page.",
+    ),
+    "wrong_gate": ErrorHelp(
+        "Tickets of this category open other gates; or the scan named no gate. `details` lists the gates.",
+        "Send the guest to one of them. Names are compared exactly: a scanner must send the very name of its gate.",
     ),
     "card_suspended": ErrorHelp(
         "The card is suspended. Somebody of this organization did that, and gave a reason.",
@@ -141,6 +174,10 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
     "card_revoked": ErrorHelp(
         "The card has been revoked. That is final.",
         "Replace the card: the holder gets a new number, and the tickets move to it.",
+    ),
+    "static_code_refused": ErrorHelp(
+        "The event takes only codes that a phone makes itself. A typed number, paper or an old picture opens nothing.",
+        "Ask the guest to open their card on their phone. For paper, a member of the team uses Let in.",
     ),
     "ticket_cancelled": ErrorHelp(
         "The ticket for this event was cancelled.",

@@ -1,6 +1,6 @@
 -- Take an idempotency key until the transaction ends; return what is kept under it, if anything. `idempotency.py` calls it.
 --
--- The order is that of `activate_scans`: reading the generation holds off a rotation, the advisory lock waits for a
+-- The order is that of `judge_scans`: reading the generation holds off a rotation, the advisory lock waits for a
 -- concurrent call with the same key, and the last statement sees what that call has committed. A call waits for its
 -- concurrent retry up to 2 seconds, which is less than the deadline of a call.
 CREATE OR REPLACE FUNCTION take_idempotency_key(p_organization uuid, p_idempotency_key uuid)

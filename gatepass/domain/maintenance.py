@@ -11,8 +11,10 @@ from typing import Final
 
 from gatepass.base.database import Database, Tx
 from gatepass.base.errors import Unavailable
-from gatepass.domain import events, imports, tickets, twin
+from gatepass.domain import card_exports, events, imports, tickets, twin
+from gatepass.domain.devices import pairing
 from gatepass.domain.lifecycle import erasure
+from gatepass.domain.mail import cleanup as letters
 from gatepass.domain.staff import notices, sessions
 from gatepass.domain.webhooks import backlog, replays
 
@@ -32,8 +34,12 @@ class MaintenanceReport:
     webhooks_set_aside: int = 0
     webhooks_expired: int = 0
     import_rows_swept: int = 0
+    card_exports_deleted: int = 0
     sessions_forgotten: int = 0
     notices_forgotten: int = 0
+    addresses_forgotten: int = 0
+    letters_deleted: int = 0
+    pairing_codes_deleted: int = 0
     organization_rows_erased: int = 0
     sandboxes_unused: int = 0
     sandbox_rows_erased: int = 0
@@ -51,8 +57,12 @@ async def run_due(db: Database, *, at: datetime) -> MaintenanceReport:
         done.events_ended = await events.end_past_events(tx, at=at)
     done.webhooks_expired += await _all(db, lambda tx: backlog.expire_some(tx, at=at))
     done.import_rows_swept += await _all(db, lambda tx: imports.sweep_some(tx, at=at))
+    done.card_exports_deleted += await _all(db, lambda tx: card_exports.sweep_some(tx, at=at))
     done.sessions_forgotten += await _all(db, lambda tx: sessions.delete_some_expired(tx, at=at))
     done.notices_forgotten += await _all(db, lambda tx: notices.delete_some_old(tx, at=at))
+    done.addresses_forgotten += await _all(db, lambda tx: letters.forget_some_addresses(tx, at=at))
+    done.letters_deleted += await _all(db, lambda tx: letters.delete_some_old(tx, at=at))
+    done.pairing_codes_deleted += await _all(db, lambda tx: pairing.delete_some_old(tx, at=at))
     async with db.transaction() as tx:
         done.sandboxes_unused = await twin.empty_unused(tx, at=at)
     await follow_up(db, at=at, done=done)

@@ -67,6 +67,7 @@ PROGRESS: Final = """
     SELECT EXISTS (SELECT FROM api_key k
                     WHERE k.organization_id = $1
                       AND k.mode = 'sandbox'
+                      AND k.device_id IS NULL
                       AND k.revoked_at IS NULL
                       AND k.name <> 'Trial scan of the studio') AS sandbox_key,
            EXISTS (SELECT FROM scan s WHERE s.organization_id = $4 AND s.event_id = $2) AS sandbox_scan,

@@ -14,12 +14,17 @@ from uuid import UUID
 from gatepass.base.database import Database
 from gatepass.base.encryption import Vault, VaultLocked
 from gatepass.base.errors import Busy
+from gatepass.domain.card_exports.file_parts import sealed_context
+from gatepass.domain.cards.links import link_context
 from gatepass.domain.cards.signing_keys import private_key_context
+from gatepass.domain.mail import values_context
 from gatepass.domain.staff.one_time_code import seed_context
 from gatepass.domain.webhooks.signature import secret_context
 
 # Few enough that no other transaction waits noticeably for the rows of one page.
 BATCH: Final = 200
+# Parts of files have up to a megabyte each.
+FILES_AT_ONCE: Final = 10
 # Ten seconds with BRIEFLY. A transaction that holds a row for longer needs attention.
 TRIES: Final = 50
 
@@ -60,6 +65,7 @@ class _Column:
     page: LiteralString
     replace: LiteralString
     context: Callable[[UUID, UUID], str]
+    batch: int = BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,7 @@ async def _reencrypt_page(db: Database, vault: Vault, column: _Column, after: _K
 
 async def _read(db: Database, vault: Vault, column: _Column, after: _Key) -> _Page:
     async with db.autocommit() as tx:
-        rows = await tx.rows(column.page, *after, BATCH)
+        rows = await tx.rows(column.page, *after, column.batch)
     page = _Page()
     for owner_id, id, box in rows:
         try:
@@ -129,7 +135,7 @@ async def _read(db: Database, vault: Vault, column: _Column, after: _Key) -> _Pa
             page.current += 1
         else:
             page.older.append(_Older(_Key(owner_id, id), box, secret))
-    if len(rows) == BATCH:
+    if len(rows) == column.batch:
         page.last = _Key(*rows[-1][:2])
     return page
 
@@ -207,6 +213,24 @@ REPLACE_SECRETS: Final = """
        AND e.sealed_secret = n.was
 """
 
+LINKS: Final = """
+    -- every organization: the encryption key is the service's, and encrypts the secrets of all
+    SELECT organization_id, card_id, sealed_secret AS box
+      FROM card_link
+     WHERE (organization_id, card_id) > ($1, $2)
+     ORDER BY organization_id, card_id
+     LIMIT $3
+"""
+
+REPLACE_LINKS: Final = """
+    UPDATE card_link l
+       SET sealed_secret = n.box
+      FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) AS n (organization_id, card_id, was, box)
+     WHERE l.organization_id = n.organization_id
+       AND l.card_id = n.card_id
+       AND l.sealed_secret = n.was
+"""
+
 SEEDS: Final = """
     SELECT person_id, id, sealed_seed AS box
       FROM one_time_code
@@ -224,10 +248,52 @@ REPLACE_SEEDS: Final = """
        AND c.sealed_seed = n.was
 """
 
+# A letter that has ended has no values left.
+LETTERS: Final = """
+    -- every organization: the encryption key is the service's, and encrypts the secrets of all
+    SELECT organization_id, id, sealed_values AS box
+      FROM letter
+     WHERE (organization_id, id) > ($1, $2)
+       AND state IN ('waiting', 'sending')
+     ORDER BY organization_id, id
+     LIMIT $3
+"""
+
+# Files of cards, which are deleted after a day.
+FILE_PARTS: Final = """
+    -- every organization: the encryption key is the service's, and encrypts the secrets of all
+    SELECT organization_id, id, sealed_content AS box
+      FROM card_export_part
+     WHERE (organization_id, id) > ($1, $2)
+     ORDER BY organization_id, id
+     LIMIT $3
+"""
+
+REPLACE_LETTERS: Final = """
+    UPDATE letter l
+       SET sealed_values = n.box
+      FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) AS n (organization_id, id, was, box)
+     WHERE l.organization_id = n.organization_id
+       AND l.id = n.id
+       AND l.sealed_values = n.was
+"""
+
+REPLACE_FILE_PARTS: Final = """
+    UPDATE card_export_part p
+       SET sealed_content = n.box
+      FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[]) AS n (organization_id, id, was, box)
+     WHERE p.organization_id = n.organization_id
+       AND p.id = n.id
+       AND p.sealed_content = n.was
+"""
+
 # A new secret is moved to the place of the old one when that is retired. In this order none is missed.
 COLUMNS: Final = (
     _Column("signing_key", PRIVATE_KEYS, REPLACE_PRIVATE_KEYS, private_key_context),
     _Column("webhook_endpoint", NEW_SECRETS, REPLACE_NEW_SECRETS, secret_context),
     _Column("webhook_endpoint", SECRETS, REPLACE_SECRETS, secret_context),
+    _Column("card_link", LINKS, REPLACE_LINKS, link_context),
     _Column("one_time_code", SEEDS, REPLACE_SEEDS, seed_context),
+    _Column("letter", LETTERS, REPLACE_LETTERS, values_context),
+    _Column("card_export_part", FILE_PARTS, REPLACE_FILE_PARTS, sealed_context, batch=FILES_AT_ONCE),
 )

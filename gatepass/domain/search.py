@@ -95,7 +95,8 @@ BY_ID: Final = """
       JOIN card c ON c.organization_id = t.organization_id AND c.id = t.card_id
      WHERE t.organization_id = $1 AND t.id = $2
     UNION ALL
-    SELECT 'API key', id, name, mode, NULL, NULL FROM api_key WHERE organization_id = $1 AND id = $2
+    SELECT 'API key', id, name, mode, NULL, NULL FROM api_key
+     WHERE organization_id = $1 AND id = $2 AND device_id IS NULL
     UNION ALL
     SELECT 'webhook endpoint', id, url, mode, NULL, NULL
       FROM webhook_endpoint WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL

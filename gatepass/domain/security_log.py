@@ -39,6 +39,7 @@ class Action(StrEnum):
     API_KEY_REFUSED = "api_key_refused"
     API_SCOPE_REFUSED = "api_scope_refused"
     API_RATE_LIMITED = "api_rate_limited"
+    PAIRING_REFUSED = "pairing_refused"
 
 
 class Means(StrEnum):
@@ -49,11 +50,12 @@ class Means(StrEnum):
     PASSWORD_AND_CODE = "password and code"  # noqa: S105
     RECOVERY_CODE = "password and recovery code"
     LINK = "link"
+    MAILED_LINK = "mailed link"
 
     @property
     def is_strong(self) -> bool:
         """Whether a second factor was shown. A passkey is two at once: the device, and what unlocks it."""
-        return self not in (Means.PASSWORD, Means.LINK)
+        return self not in (Means.PASSWORD, Means.LINK, Means.MAILED_LINK)
 
 
 WARNINGS: Final = frozenset(
@@ -64,7 +66,10 @@ WARNINGS: Final = frozenset(
         Action.API_KEY_REFUSED,
         Action.API_SCOPE_REFUSED,
         Action.API_RATE_LIMITED,
+        Action.PAIRING_REFUSED,
         "passkey_suspect",
+        "device_journal_refused",
+        "pairing_code_contested",
     }
 )
 # Lines a minute for one name, address and place, and for the whole process: a flood must not fill a disk.

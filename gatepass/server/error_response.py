@@ -6,17 +6,17 @@ from typing import Final
 
 from gatepass.base.errors import InvalidRequest
 from gatepass.base.wire_constants import SHOULD_RETRY_HEADER
-from gatepass.server.combined_app import STUDIO_PATHS
+from gatepass.server.combined_app import OTHER_PATHS
 
 STATUS_LINE: Final = b"HTTP/1.1 400 Bad Request\r\n"
-STUDIO: Final = tuple(path.encode() for path in STUDIO_PATHS)
+PAGES: Final = tuple(path.encode() for path in OTHER_PATHS)
 
 
 def error_response(
     sentence: str, url: bytes, request_id: str, more: Mapping[str, str], default: Iterable[tuple[bytes, bytes]]
 ) -> bytes:
     """A whole response, after which the connection is closed: JSON as the API writes it, or plain text for a page."""
-    if url.startswith(STUDIO):
+    if url.startswith(PAGES):
         kind, body = "text/plain; charset=utf-8", f"{sentence}\n"
     else:
         kind, body = "application/json", json.dumps({"error": sentence, "code": InvalidRequest.code})

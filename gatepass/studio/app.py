@@ -14,16 +14,37 @@ from gatepass.base.clock import Clock, system_clock
 from gatepass.base.errors import Refusal
 from gatepass.base.settings import Settings
 from gatepass.studio import assets, documents, errors
-from gatepass.studio.account import joining, notices, passkeys, profile, reauthenticate, sign_in, sign_up
-from gatepass.studio.events import categories, covers, edit, event, live
+from gatepass.studio.account import (
+    address,
+    joining,
+    links,
+    notices,
+    passkeys,
+    profile,
+    reauthenticate,
+    sign_in,
+    sign_up,
+)
+from gatepass.studio.devices import devices, pairing
+from gatepass.studio.events import announcements, categories, covers, edit, event, incidents, live
 from gatepass.studio.events import list as event_list
 from gatepass.studio.keys import keys, rotation
 from gatepass.studio.middleware import Middleware
-from gatepass.studio.organization import access, audit_log, home, member_keys, request_log, search, team
+from gatepass.studio.organization import access, audit_log, card_page, home, member_keys, request_log, search, team
 from gatepass.studio.organization import settings as settings_page
 from gatepass.studio.services.studio import Studio
 from gatepass.studio.services.templates import ROOT
-from gatepass.studio.tickets import cards, erasure, holders, imports, tickets
+from gatepass.studio.tickets import (
+    card_files,
+    card_links,
+    cards,
+    erasure,
+    holders,
+    imports,
+    letting_in,
+    mailings,
+    tickets,
+)
 from gatepass.studio.web.auth import RedirectRequired
 from gatepass.studio.webhooks import deliveries, endpoints, playground, replays, secrets
 
@@ -31,12 +52,14 @@ from gatepass.studio.webhooks import deliveries, endpoints, playground, replays,
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     assets.router,
     documents.router,
+    links.router,
     sign_in.router,
     sign_up.router,
     joining.router,
     reauthenticate.router,
     profile.router,
     passkeys.router,
+    address.router,
     notices.router,
 )
 # The sections, in the order of the menu; each at /studio/{mode}/….
@@ -46,12 +69,21 @@ SECTIONS: Final[tuple[APIRouter, ...]] = (
     event_list.router,
     edit.router,
     categories.router,
+    announcements.router,
     event.router,
     live.router,
+    incidents.router,
     imports.router,
+    card_files.router,
+    mailings.router,
     tickets.router,
     cards.router,
+    card_links.router,
+    letting_in.router,
     holders.router,
+    # Before devices.router, where an id stands in the place of `pair`.
+    pairing.router,
+    devices.router,
     keys.router,
     rotation.router,
     request_log.router,
@@ -66,6 +98,7 @@ SECTIONS: Final[tuple[APIRouter, ...]] = (
     team.router,
     erasure.router,
     access.router,
+    card_page.router,
     settings_page.router,
 )
 

@@ -8,7 +8,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from gatepass.base.assets import BRIEFLY, FOR_GOOD, Asset
+from gatepass.base.web.assets import BRIEFLY, FOR_GOOD, Asset
 from gatepass.studio.services.templates import STATIC
 from gatepass.studio.web.auth import PageNotFound
 

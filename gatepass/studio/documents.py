@@ -6,7 +6,7 @@ from functools import cache
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, Response
 
-from gatepass.base.assets import BRIEFLY, Asset
+from gatepass.base.web.assets import BRIEFLY, Asset
 from gatepass.studio.services import documents
 from gatepass.studio.web.auth import CurrentStudio, PageNotFound
 

@@ -15,8 +15,23 @@ from gatepass.base.errors import (
     Refusal,
     Unavailable,
 )
-from gatepass.domain import cards, events, imports, keys, organizations, staff, tickets, webhooks
+from gatepass.domain import (
+    announcements,
+    card_exports,
+    cards,
+    devices,
+    events,
+    imports,
+    incidents,
+    keys,
+    mailings,
+    organizations,
+    staff,
+    tickets,
+    webhooks,
+)
 from gatepass.domain.error_help import CLIENT_CLOSED
+from gatepass.domain.mail import AddressNotSendable
 from gatepass.domain.security_log import Action
 from gatepass.domain.staff import (
     Session,
@@ -29,6 +44,8 @@ from gatepass.domain.staff import (
     team,
     throttle,
 )
+from gatepass.domain.staff.mail.address import ProofNotFound
+from gatepass.domain.staff.mail.allowance import TooManyLetters
 from gatepass.studio.services.documents import help_url
 from gatepass.studio.web.auth import PageNotFound, RedirectRequired, studio_of
 from gatepass.studio.web.forms import FormTooLarge
@@ -49,6 +66,9 @@ STATUS: Final[dict[type[Refusal], int]] = {
     access.SecondFactorRequired: 403,
     staff.EmailTaken: 409,
     PageNotFound: 404,
+    devices.DeviceNotFound: 404,
+    devices.PairingNotFound: 404,
+    devices.PairingEnded: 409,
     invitations.InvitationNotFound: 404,
     invitations.ForSomebodyElse: 403,
     invitations.ResetNeeded: 409,
@@ -61,6 +81,12 @@ STATUS: Final[dict[type[Refusal], int]] = {
     one_time_code.WrongCode: 422,
     password.WeakPassword: 422,
     throttle.MustWait: 429,
+    TooManyLetters: 429,
+    ProofNotFound: 404,
+    AddressNotSendable: 422,
+    announcements.NothingToAnnounce: 409,
+    announcements.AnnouncementUnderWay: 409,
+    announcements.TooManyAnnouncements: 409,
     invitations.AlreadyMember: 409,
     invitations.TooManyInvitations: 409,
     team.MemberNotFound: 404,
@@ -71,9 +97,12 @@ STATUS: Final[dict[type[Refusal], int]] = {
     cards.CardNotFound: 404,
     tickets.TicketNotFound: 404,
     keys.KeyNotFound: 404,
+    incidents.IncidentNotFound: 404,
     webhooks.WebhookNotFound: 404,
     webhooks.DeliveryNotFound: 404,
     imports.ImportNotFound: 404,
+    card_exports.ExportNotFound: 404,
+    mailings.MailingNotFound: 404,
     webhooks.ReplayNotFound: 404,
     FormTooLarge: 413,
     imports.FileRefused: 422,

@@ -1,1 +1,1 @@
-"""The worker: claims, sends and records webhooks, runs imports, and does the maintenance."""
+"""The worker: claims, sends and records webhooks, runs imports and exports of cards, and does the maintenance."""

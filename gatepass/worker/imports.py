@@ -3,23 +3,20 @@
 Each step locks the row of its import, so that several workers run different imports, and never the same one.
 """
 
-import asyncio
 from datetime import timedelta
 from typing import Final
 
 from gatepass.base.clock import Clock
 from gatepass.base.database import Database
 from gatepass.base.errors import NotNow
-from gatepass.base.log import logger
 from gatepass.domain import imports
 from gatepass.domain.imports import Import
+from gatepass.worker.steps import keep_stepping
 
 # A person watches the progress bar.
 IDLE_SECONDS: Final = 0.3
 # The delay after an unexpected error.
 LATER: Final = timedelta(seconds=30)
-
-log = logger(__name__)
 
 
 class ImportRunner:
@@ -28,15 +25,7 @@ class ImportRunner:
         self._clock = clock
 
     async def run(self) -> None:
-        while True:
-            try:
-                worked = await self._step()
-            except NotNow:
-                worked = False  # the next step finds the database back
-            except Exception:
-                worked = False
-                log.exception("import step failed")
-            await asyncio.sleep(0 if worked else IDLE_SECONDS)
+        await keep_stepping(self._step, IDLE_SECONDS, "import step failed")
 
     async def _step(self) -> bool:
         """Run one step of the import that has waited longest; return whether there was one."""

@@ -8,8 +8,11 @@ from gatepass.base.database import Database
 from gatepass.base.errors import NotNow
 from gatepass.base.log import logger
 from gatepass.domain import diagnostics, maintenance
+from gatepass.domain.mail import queue as letters
 from gatepass.domain.webhooks import backlog
+from gatepass.worker.mail.metrics import MailMetrics
 from gatepass.worker.metrics import WorkerMetrics
+from gatepass.worker.wallets.runner import PassWalk
 
 # People may wait for the follow-up of a cancelled event, a pause or a replay.
 EVERY: Final = 1.0
@@ -17,15 +20,25 @@ ALL_EVERY: Final = 60.0
 AGES_EVERY: Final = 10.0
 # A worker that has not had the lock for this long stops exporting ages.
 AGES_VALID_FOR: Final = 30.0
+NONE_WAITING: Final = letters.Waiting(due=0, seconds=0.0)
 
 log = logger(__name__)
 
 
 class Maintenance:
-    def __init__(self, db: Database, metrics: WorkerMetrics, clock: Clock) -> None:
+    def __init__(
+        self,
+        db: Database,
+        metrics: WorkerMetrics,
+        mail_metrics: MailMetrics,
+        clock: Clock,
+        pass_walk: PassWalk | None = None,
+    ) -> None:
         self._db = db
         self._metrics = metrics
+        self._mail_metrics = mail_metrics
         self._clock = clock
+        self._pass_walk = pass_walk
         self._due: dict[str, float] = {}
 
     async def run(self) -> None:
@@ -43,13 +56,17 @@ class Maintenance:
             if not is_ours:
                 if self._is_due("ages expire", AGES_VALID_FOR):
                     self._metrics.export_ages([])
+                    self._mail_metrics.export(NONE_WAITING)
                     self._metrics.partitions_missing.set(0)
                 return
             self._due["ages expire"] = asyncio.get_running_loop().time() + AGES_VALID_FOR
             await maintenance.follow_up(self._db, at=self._clock())
+            if self._pass_walk is not None:
+                await self._pass_walk.step()
             if self._is_due("ages", AGES_EVERY):
                 async with self._db.autocommit() as tx:
                     self._metrics.export_ages(await backlog.ages(tx))
+                    self._mail_metrics.export(await letters.waiting(tx))
             if self._is_due("all", ALL_EVERY):
                 await maintenance.run_due(self._db, at=self._clock())
                 async with self._db.autocommit() as tx:

@@ -65,6 +65,19 @@ class WorkerMetrics:
             "Partitions for now and next that do not exist, as the worker sees it that does the maintenance",
             registry=self.registry,
         )
+        self.wallet_pushes = Counter(
+            "gatepass_wallet_pushes",
+            "Phones that were told of a changed pass, by outcome",
+            ["outcome"],
+            registry=self.registry,
+        )
+        for outcome in ("told", "gone", "refused", "failed"):
+            self.wallet_pushes.labels(outcome)
+        self.wallet_certificate_ends = Gauge(
+            "gatepass_wallet_certificate_end_timestamp_seconds",
+            "When the certificate for Apple Wallet ends, in Unix seconds; 0 without one",
+            registry=self.registry,
+        )
         self._ready = Gauge("gatepass_ready", "1 while /readyz answers 200", registry=self.registry)
 
     def export_ages(self, ages: Sequence[LaneAge]) -> None:

@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
 from gatepass.base.clock import Clock, system_clock
@@ -18,16 +18,24 @@ from gatepass.base.errors import NotNow
 from gatepass.base.log import logger
 from gatepass.base.settings import Settings
 from gatepass.base.tracing.tracer import Tracer
+from gatepass.domain.mailings import CardLetters
+from gatepass.domain.wallets import AppleCertificate
 from gatepass.domain.webhooks import queue
 from gatepass.domain.webhooks.queue import LEASE, Claimed, Result, State
+from gatepass.worker.card_exports import CardExportRunner
 from gatepass.worker.concurrency import Window, Windows
 from gatepass.worker.delivery import Deliverer, healths, strains
 from gatepass.worker.imports import ImportRunner
+from gatepass.worker.letter_writer import LetterWriter
+from gatepass.worker.mail.mailings import MailingRunner
+from gatepass.worker.mail.metrics import MailMetrics
+from gatepass.worker.mail.sender import LetterSender
 from gatepass.worker.maintenance import Maintenance
 from gatepass.worker.metrics import WorkerMetrics
 from gatepass.worker.recorder import Recorder
 from gatepass.worker.sender import DEADLINE, Sender
 from gatepass.worker.tracing import TracedDeliverer
+from gatepass.worker.wallets.runner import PassWalk, WalletRunner
 
 # Time between two claims of an idle worker, and of a busy one. There is no wait while more is due.
 IDLE_SECONDS: Final = 0.1
@@ -44,6 +52,12 @@ READY_FOR: Final = 30.0
 APART: Final = 0.005
 
 log = logger(__name__)
+
+
+class Runner(Protocol):
+    """Work beside the deliveries: it runs until it is cancelled."""
+
+    async def run(self) -> None: ...
 
 
 class Worker:
@@ -65,8 +79,20 @@ class Worker:
             if self._tracer is None
             else TracedDeliverer(self._sender, settings.vault(), clock, self._tracer)
         )
-        self._maintenance = Maintenance(self._db, self.metrics, clock)
-        self._imports = ImportRunner(self._db, clock)
+        mail_metrics = MailMetrics(self.metrics.registry)
+        self._letters = LetterSender(self._db, settings, mail_metrics, clock) if settings.smtp_url else None
+        certificate = AppleCertificate.of(settings)
+        pass_walk = PassWalk(self._db, clock) if certificate is not None else None
+        self._beside: list[Runner] = [
+            Maintenance(self._db, self.metrics, mail_metrics, clock, pass_walk),
+            ImportRunner(self._db, clock),
+            LetterWriter(self._db, settings, clock),
+            CardExportRunner(self._db, settings, clock),
+        ]
+        if self._letters is not None:
+            self._beside.append(MailingRunner(self._db, CardLetters.of(settings), clock))
+        if certificate is not None:
+            self._beside.append(WalletRunner(self._db, settings, certificate, self.metrics, clock))
         self._delivered = self.metrics.attempts.labels("delivered")
         self._recorder = Recorder(self._recorded, self.metrics.lapsed.inc, self._monotonic)
         self._windows = Windows(self._monotonic)
@@ -82,6 +108,8 @@ class Worker:
         """Claim nothing more, finish the attempts in progress, and end."""
         self._stopping.set()
         self._slots_free.set()
+        if self._letters is not None:
+            self._letters.stop()
 
     def is_ready(self) -> bool:
         """Whether it has claimed within READY_FOR. Called by another thread."""
@@ -93,7 +121,8 @@ class Worker:
         server = self.metrics.serve(self._settings.host, port, self.is_ready) if port else None
         if self._tracer is not None:
             self._tracer.open()
-        tasks = [asyncio.create_task(one.run()) for one in (self._maintenance, self._imports)]
+        tasks = [asyncio.create_task(one.run()) for one in self._beside]
+        letters = None if self._letters is None else asyncio.create_task(self._letters.run())
         try:
             await self._keep_claiming()
             await self._release()
@@ -102,7 +131,10 @@ class Worker:
             while self._delivering:
                 await asyncio.wait(self._delivering)
             await self._recorder.drain()
+            if letters is not None:
+                await letters
         finally:
+            tasks += [] if letters is None else [letters]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

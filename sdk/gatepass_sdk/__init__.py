@@ -12,6 +12,7 @@ import typing
 from gatepass_sdk._async.client import AsyncGatepass
 from gatepass_sdk._async.pages import AsyncPage, AsyncPages
 from gatepass_sdk._inputs import HolderDetails, NewTicket
+from gatepass_sdk._models.incident import FirstAdmission, Incident, JournalEntryResult, OpenedIncident, ScanBatch
 from gatepass_sdk._sync.client import Gatepass
 from gatepass_sdk._sync.pages import Page, Pages
 from gatepass_sdk._version import __version__
@@ -28,30 +29,42 @@ from gatepass_sdk.errors import (
     ChangedMeanwhile,
     ConfigurationError,
     Conflict,
+    DoorsClosed,
     Expired,
     ExternalIdTaken,
+    GateError,
+    GateInUse,
     GatepassError,
     HolderHasCard,
     NotFound,
+    OutsideWindow,
+    PairingEnded,
     PermissionDenied,
     QueueError,
     QueueInUse,
     RateLimited,
     ServerError,
     SoldOut,
+    StaticCodeRefused,
     TicketWasCancelled,
     ValidationError,
     WebhookVerificationError,
+    WrongGate,
 )
 from gatepass_sdk.models import (
     Card,
+    CardLink,
     CardToken,
     CardTokenResult,
     CardVerification,
     Delivery,
     DeliveryAttempt,
     DeliveryDetail,
+    Device,
+    DeviceEvent,
+    DeviceSettings,
     Event,
+    Heartbeat,
     Holder,
     RecordedScan,
     Replay,
@@ -66,6 +79,7 @@ from gatepass_sdk.queue import Drained, Resent, ScanQueue, Verdict, resend_scans
 from gatepass_sdk.tokens import CardKeys, TokenReading
 
 if typing.TYPE_CHECKING:
+    from gatepass_sdk.gate import Gate, GateStatus, Shown, Uploaded
     from gatepass_sdk.messages import (
         ActivatedTicket,
         CancelledEvent,
@@ -88,6 +102,7 @@ if typing.TYPE_CHECKING:
         OtherEvent,
         PublishedEvent,
         ReplacedCard,
+        ScanConflict,
         ScanDenied,
         TicketActivated,
         TicketActivationUndone,
@@ -123,6 +138,7 @@ __all__ = [
     "CardHasTicket",
     "CardIssued",
     "CardKeys",
+    "CardLink",
     "CardReplaced",
     "CardRevoked",
     "CardStatusChanged",
@@ -140,6 +156,10 @@ __all__ = [
     "DeliveryAttempt",
     "DeliveryDetail",
     "DeniedScan",
+    "Device",
+    "DeviceEvent",
+    "DeviceSettings",
+    "DoorsClosed",
     "Drained",
     "EndedEvent",
     "Event",
@@ -150,18 +170,29 @@ __all__ = [
     "EventUpdated",
     "Expired",
     "ExternalIdTaken",
+    "FirstAdmission",
+    "Gate",
+    "GateError",
+    "GateInUse",
+    "GateStatus",
     "Gatepass",
     "GatepassError",
+    "Heartbeat",
     "Holder",
     "HolderDetails",
     "HolderHasCard",
+    "Incident",
     "IssuedCard",
     "IssuedTicket",
+    "JournalEntryResult",
     "NewTicket",
     "NotFound",
+    "OpenedIncident",
     "OtherEvent",
+    "OutsideWindow",
     "Page",
     "Pages",
+    "PairingEnded",
     "PermissionDenied",
     "PublishedEvent",
     "QueueError",
@@ -171,12 +202,16 @@ __all__ = [
     "ReplacedCard",
     "Replay",
     "Resent",
+    "ScanBatch",
+    "ScanConflict",
     "ScanDenied",
     "ScanQueue",
     "ScanResult",
     "SecretRotation",
     "ServerError",
+    "Shown",
     "SoldOut",
+    "StaticCodeRefused",
     "Ticket",
     "TicketActivated",
     "TicketActivationUndone",
@@ -192,19 +227,26 @@ __all__ = [
     "UpdatedCard",
     "UpdatedCategory",
     "UpdatedEvent",
+    "Uploaded",
     "ValidationError",
     "Verdict",
     "WebhookEndpoint",
     "WebhookEvent",
     "WebhookVerificationError",
+    "WrongGate",
     "__version__",
     "resend_scans",
 ]
 
 
+# A gate brings its database and the client's connections.
+_GATE = frozenset({"Gate", "GateStatus", "Shown", "Uploaded"})
+
+
 def __getattr__(name: str) -> typing.Any:
-    """A class of a message. They are loaded with the first that is used: they would be a quarter of the import."""
+    """A class of a message, or of a gate. They are loaded with the first that is used: most programs need neither."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = getattr(importlib.import_module("gatepass_sdk.messages"), name)
+    module = "gatepass_sdk.gate" if name in _GATE else "gatepass_sdk.messages"
+    globals()[name] = found = getattr(importlib.import_module(module), name)
     return found

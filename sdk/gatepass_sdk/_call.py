@@ -24,6 +24,7 @@ class Call(Generic[T]):
     body: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
     if_match: str | None = None
+    if_none_match: str | None = None
     repeatable: bool = True
     is_scan: bool = False
 
@@ -54,12 +55,21 @@ class Answer:
     @property
     def is_from_service(self) -> bool:
         """Whether the service sent this. A captive portal answers 200 too, and a proxy has its own 404."""
-        if self.status == NO_CONTENT:
+        if self.status in (NO_CONTENT, NOT_MODIFIED):
             return self.request_id is not None
+        if self.headers.get("content-type") == MANIFEST_TYPE:
+            return self.status < 300
         return bool(self.value) if self.status < 300 else isinstance(self.value.get("code"), str)
+
+    @property
+    def is_refusal(self) -> bool:
+        return self.status >= 300 and self.status != NOT_MODIFIED
 
 
 NO_CONTENT: Final = 204
+# To a call that names what it has already.
+NOT_MODIFIED: Final = 304
+MANIFEST_TYPE: Final = "application/vnd.gatepass.manifest"
 
 
 def data_as(model: type[M]) -> Callable[[Answer], M]:

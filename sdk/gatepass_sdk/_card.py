@@ -5,6 +5,8 @@ from base64 import urlsafe_b64decode
 from binascii import Error as NotBase64
 from typing import Final
 
+from gatepass_sdk._phone_code import PREFIX, number_shown
+
 # The service accepts any case, spaces and dashes in a typed number.
 TYPED: Final = re.compile(r"([A-Z]{2,6})(\d{12})", re.ASCII)
 SEPARATORS: Final = str.maketrans("", "", " \t-\u00a0\u2010\u2011\u2012\u2013")
@@ -28,7 +30,9 @@ def as_stored(typed: str) -> str:
 
 
 def number_in(token: str) -> str:
-    """The card number in the second part of a token."""
+    """The card number in the second part of a token or a phone's code."""
+    if token.startswith(PREFIX):
+        return number_shown(token) or UNREADABLE
     if sandbox := SANDBOX_TOKEN.fullmatch(token):
         return sandbox[1]
     _, _, rest = token.partition(".")

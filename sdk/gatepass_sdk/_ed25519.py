@@ -29,6 +29,12 @@ def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:
     return _equal(_combined(answer, _negative(key), challenge), commitment)
 
 
+def is_public_key(encoded: bytes) -> bool:
+    """Whether a phone can have made this key: canonical, on the curve, and of the full prime order."""
+    point = _point(encoded) if len(encoded) == 32 else None
+    return point is not None and not _is_small(point) and _equal(_combined(0, point, ORDER), NEUTRAL)
+
+
 def _point(encoded: bytes) -> Point | None:
     """The point with this y and this sign of x, if it is on the curve and in canonical form."""
     number = int.from_bytes(encoded, "little")

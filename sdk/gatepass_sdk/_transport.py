@@ -7,15 +7,19 @@ two things: headers that come byte by byte, and a name resolver that does not an
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Final
 
 import httpx2
 
 from gatepass_sdk._call import Answer
+from gatepass_sdk._retry import refusal_of
 
 # A page of 100 events is a tenth of this.
 LARGEST_ANSWER: Final = 16 * 1024 * 1024
+# Seconds without a sign of life after which a stream is dead.
+SILENCE: Final = 45.0
+OK: Final = 200
 # Plain http goes to this machine, not to the proxy that HTTP_PROXY names: it would read the key.
 DIRECT: Final = {"http://": None}
 
@@ -53,6 +57,51 @@ async def async_send(http: httpx2.AsyncClient, request: httpx2.Request, within: 
     except TimeoutError:
         raise _too_late(request) from None
     return Answer(response.status_code, response.headers, bytes(content))
+
+
+def events(http: httpx2.Client, request: httpx2.Request) -> Iterator[tuple[str, str]]:
+    """The names and the data of server-sent events. It ends with the connection, and raises what ended it."""
+    response = http.send(_followed(request), stream=True, follow_redirects=False)
+    try:
+        if response.status_code != OK:
+            response.read()
+            raise refusal_of(Answer(response.status_code, response.headers, response.content))
+        name = ""
+        for line in response.iter_lines():
+            name, data = _event(line, name)
+            if data is not None:
+                yield name, data
+    finally:
+        response.close()
+
+
+async def async_events(http: httpx2.AsyncClient, request: httpx2.Request) -> AsyncIterator[tuple[str, str]]:
+    """The names and the data of server-sent events. It ends with the connection, and raises what ended it."""
+    response = await http.send(_followed(request), stream=True, follow_redirects=False)
+    try:
+        if response.status_code != OK:
+            await response.aread()
+            raise refusal_of(Answer(response.status_code, response.headers, response.content))
+        name = ""
+        async for line in response.aiter_lines():
+            name, data = _event(line, name)
+            if data is not None:
+                yield name, data
+    finally:
+        await response.aclose()
+
+
+def _event(line: str, name: str) -> tuple[str, str | None]:
+    """The name of the event that is being read, and its data, which the service sends in one line."""
+    if line.startswith("event: "):
+        return line.removeprefix("event: "), None
+    return name, line.removeprefix("data: ") if line.startswith("data: ") else None
+
+
+def _followed(request: httpx2.Request) -> httpx2.Request:
+    """Without a deadline, but for silence: the service gives a sign of life each 20 seconds."""
+    request.extensions = {**request.extensions, "timeout": dict.fromkeys(("pool", "connect", "write", "read"), SILENCE)}
+    return request
 
 
 def _parts(parts: Iterator[bytes], ends: float, request: httpx2.Request) -> Iterator[bytes]:

@@ -20,11 +20,18 @@
     │   ├── ValidationError         422
     │   │   ├── CardSuspended       422 card_suspended
     │   │   ├── CardRevoked         422 card_revoked
+    │   │   ├── DoorsClosed         422 doors_closed
+    │   │   ├── StaticCodeRefused   422 static_code_refused
+    │   │   ├── OutsideWindow       422 outside_window
+    │   │   ├── WrongGate           422 wrong_gate
     │   │   └── TicketWasCancelled  422 ticket_cancelled
     │   ├── RateLimited             429
     │   └── ServerError             5xx
     ├── QueueError                  the file of a ScanQueue cannot be used: a full disk, a damaged file
     │   └── QueueInUse              another thread or process is draining it
+    ├── GateError                   the directory of a Gate cannot be used, or it is not paired
+    │   ├── GateInUse               another process works with it
+    │   └── PairingEnded            the code is wrong or too old, or the pairing was refused
     └── WebhookVerificationError    a message that is not from the service, or too old
 
 The sandbox answers used, expired and revoked test cards with 400 and the code that the live service has, so the class
@@ -159,6 +166,22 @@ class CardRevoked(ValidationError):
     """422: the card was revoked, for good."""
 
 
+class StaticCodeRefused(ValidationError):
+    """422: the event takes only codes that a phone made itself a moment ago."""
+
+
+class DoorsClosed(ValidationError):
+    """422: the doors are not open yet; `details` has `doors_open_at`."""
+
+
+class OutsideWindow(ValidationError):
+    """422: tickets of this category are not good at this time; `details` has `valid_from` and `valid_until`."""
+
+
+class WrongGate(ValidationError):
+    """422: tickets of this category open other gates; `details` has their names, `gates`."""
+
+
 class TicketWasCancelled(ValidationError):
     """422: the ticket was cancelled."""
 
@@ -179,6 +202,18 @@ class QueueInUse(QueueError):
     """Another thread or process drains or reads the queue; only one may at a time."""
 
 
+class GateError(GatepassError):
+    """The directory of a `Gate` cannot be used, or its device is not paired. What it keeps is still there."""
+
+
+class GateInUse(GateError):
+    """Another process works with this directory; only one may at a time."""
+
+
+class PairingEnded(GateError):
+    """The code is wrong, used or too old, or the pairing was refused. Ask for another code."""
+
+
 class WebhookVerificationError(GatepassError):
     """A webhook message that must not be trusted."""
 
@@ -193,6 +228,10 @@ BY_CODE: Final[Mapping[str, type[APIStatusError]]] = {
     "changed_meanwhile": ChangedMeanwhile,
     "card_suspended": CardSuspended,
     "card_revoked": CardRevoked,
+    "static_code_refused": StaticCodeRefused,
+    "doors_closed": DoorsClosed,
+    "outside_window": OutsideWindow,
+    "wrong_gate": WrongGate,
     "ticket_cancelled": TicketWasCancelled,
 }
 BY_STATUS: Final[Mapping[int, type[APIStatusError]]] = {

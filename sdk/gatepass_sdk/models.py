@@ -8,11 +8,22 @@ from datetime import datetime
 from decimal import Decimal
 
 from gatepass_sdk._decode import Model, Versioned
+from gatepass_sdk._models.device import Device as Device  # noqa: PLC0414  it is one of these models
+from gatepass_sdk._models.device import DeviceEvent as DeviceEvent  # noqa: PLC0414  it is one of these models
+from gatepass_sdk._models.device import DeviceSettings as DeviceSettings  # noqa: PLC0414  it is one of these models
+from gatepass_sdk._models.device import Heartbeat as Heartbeat  # noqa: PLC0414  it is one of these models
+from gatepass_sdk._models.incident import FirstAdmission as FirstAdmission  # noqa: PLC0414  it is one of these models
+from gatepass_sdk._models.incident import Incident as Incident  # noqa: PLC0414  it is one of these models
+from gatepass_sdk._models.incident import JournalEntryResult as JournalEntryResult  # noqa: PLC0414  it is one of these models
+from gatepass_sdk._models.incident import OpenedIncident as OpenedIncident  # noqa: PLC0414  it is one of these models
+from gatepass_sdk._models.incident import ScanBatch as ScanBatch  # noqa: PLC0414  it is one of these models
 from gatepass_sdk.errors import APIStatusError, class_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class TicketCategory(Versioned):
+    """Its tickets open `gates`, from `valid_from` until before `valid_until`; None: all gates, always."""
+
     id: str
     name: str
     price: Decimal
@@ -21,11 +32,17 @@ class TicketCategory(Versioned):
     quantity_sold: int
     tier: str = "standard"
     updated_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    gates: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event(Versioned):
-    """`status` is `draft`, `published`, `cancelled` or `ended`."""
+    """`status` is `draft`, `published`, `cancelled` or `ended`.
+
+    `offline` says whom a device without a network admits: `manifest`, `signature` or `stop`.
+    """
 
     id: str
     title: str
@@ -39,7 +56,10 @@ class Event(Versioned):
     status: str
     ticket_categories: tuple[TicketCategory, ...]
     time_zone: str = "UTC"
+    codes: str = "any"
     updated_at: datetime | None = None
+    doors_open_at: datetime | None = None
+    offline: str = "manifest"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +83,17 @@ class Card(Versioned):
     external_id: str | None
     issued_at: datetime
     updated_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardLink(Model):
+    """The link of a card's page, which shows the holder the card and its code. Whoever has it sees the card."""
+
+    url: str
+
+    def __repr__(self) -> str:
+        """Without the link, so that it does not get into a log."""
+        return "CardLink(url=…)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,11 @@
-"""Card tokens without a network: `SVC1.<card number>.<expiry>.<signature>`.
+"""Card tokens without a network: `SVC1.<card number>.<expiry>.<signature>`, and codes of phones, `SVC2.…`.
 
     keys = client.cards.keys()          # while there is a network; keys.to_json() keeps them
     reading = keys.verify(token)        # whenever
 
 A good signature proves that the organization issued the card, and until when the token is valid. It does not show that
-the card was suspended or revoked since, or that its ticket is used: only a scan does.
+the card was suspended or revoked since, or that its ticket is used: only a scan does. A phone's code is good for 60
+seconds. That the card has moved to another phone since shows only when the phone's certificate ends, within 7 days.
 """
 
 import json
@@ -18,6 +19,7 @@ from gatepass_sdk import _ed25519
 from gatepass_sdk._base64url import decoded, encoded
 from gatepass_sdk._card import SANDBOX_TOKEN
 from gatepass_sdk._decode import Unreadable
+from gatepass_sdk._phone_code import PREFIX, TOLERANCE, PhoneCode, read_phone_code
 
 LONGEST: Final = 512
 PATTERN: Final = re.compile(r"(SVC1\.([A-Za-z0-9_-]{1,64})\.(0|[1-9][0-9]{0,11}))\.([A-Za-z0-9_-]{86})", re.ASCII)
@@ -35,13 +37,17 @@ SANDBOX_TOKENS: Final[Mapping[str, str | None]] = {
 
 @dataclass(frozen=True)
 class TokenReading:
-    """`reason` is None if the token is valid, else `invalid_token` or `expired`."""
+    """`reason` is None if the token is valid, else `invalid_token` or `expired`.
+
+    `phone` is the number, 0 to 15, of the phone that made a code; None for a token.
+    """
 
     valid: bool
     expired: bool = False
     card_number: str | None = None
     expires_at: datetime | None = None
     reason: str | None = None
+    phone: int | None = None
 
 
 INVALID: Final = TokenReading(valid=False, reason="invalid_token")
@@ -79,6 +85,8 @@ class CardKeys:
         test_card = SANDBOX_TOKEN.fullmatch(token) if self.is_sandbox else None
         if test_card is not None:
             return _test_card(test_card[1])
+        if token.startswith(PREFIX):
+            return _phone_reading(read_phone_code(token, self.keys), at or datetime.now(UTC))
         found = PATTERN.fullmatch(token) if len(token) <= LONGEST else None
         if found is None:
             return INVALID
@@ -98,6 +106,21 @@ class CardKeys:
             expires_at=expires_at,
             reason="expired" if expired else None,
         )
+
+
+def _phone_reading(code: PhoneCode | None, at: datetime) -> TokenReading:
+    if code is None:
+        return INVALID
+    expired = code.is_expired(at.timestamp())
+    expires_at = datetime.fromtimestamp(min(code.made_at + TOLERANCE, code.expires_at), UTC)
+    return TokenReading(
+        valid=not expired,
+        expired=expired,
+        card_number=code.card_number,
+        expires_at=expires_at,
+        reason="expired" if expired else None,
+        phone=code.phone,
+    )
 
 
 # A token may have an expiry that datetime cannot represent.

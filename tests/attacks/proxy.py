@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,16 +31,18 @@ backend gatepass
 
 
 def as_documented() -> str:
-    """`deploy/haproxy.cfg`, without its certificate, and with our ports."""
+    """`deploy/haproxy.cfg`, without its certificate, with our ports, and with a log that a test can read."""
     config = (Path(__file__).parents[2] / "deploy" / "haproxy.cfg").read_text()
+    config = config.replace("log /dev/log local0 info", "log stdout format raw daemon")
     config = re.sub(r"bind :443 .*", "bind 127.0.0.1:PORT", config)
-    return re.sub(r"127\.0\.0\.1:800[01]\b.*", "127.0.0.1:UPSTREAM", config)
+    return re.sub(r"127\.0\.0\.1:800[012]\b.*", "127.0.0.1:UPSTREAM", config)
 
 
 @dataclass
 class Proxy:
     process: subprocess.Popen[bytes]
     port: int
+    log: Path
 
     @property
     def url(self) -> str:
@@ -50,12 +53,23 @@ class Proxy:
         self.process.wait(WITHIN)
 
 
+def log_until(log: Path, mark: str) -> str:
+    """What HAProxy has logged, once that contains the path of a last request."""
+    deadline = time.monotonic() + WITHIN
+    while mark not in (written := log.read_text()):
+        assert time.monotonic() < deadline, written
+        time.sleep(0.02)
+    return written
+
+
 def start_proxy(folder: Path, upstream: int, config: str = AS_REVIEWED) -> Proxy:
     """HAProxy on a free port, in front of this port."""
     program = shutil.which("haproxy") or "/usr/sbin/haproxy"
     port = free_port()
     file = folder / "haproxy.cfg"
     file.write_text(config.replace("PORT", str(port)).replace("UPSTREAM", str(upstream)))
-    process = subprocess.Popen([program, "-db", "-f", str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    log = folder / "haproxy.log"
+    with log.open("ab") as out:
+        process = subprocess.Popen([program, "-db", "-f", str(file)], stdout=out, stderr=out)
     wait_until_listening(process, port)
-    return Proxy(process, port)
+    return Proxy(process, port, log)

@@ -27,7 +27,10 @@ SLICE = Slice(12_345_678, 1, LONG, LONG, LONG, 0, 0, LONG, LONG, LONG)
 
 def print_all(console: Console) -> None:
     nowhere = Path()
-    names = [one.name for one in scan.scenarios(Cluster(nowhere, nowhere, 0, None), nowhere, nowhere, [])]
+    names = [
+        one.name
+        for one in scan.scenarios(Cluster(nowhere, nowhere, 0, None), nowhere, dataset.Dataset(nowhere, 0, 0), [])
+    ]
     report.table(console, [Series(name, [SLICE]) for name in names], [])
     sizes = [
         growth.Size(

@@ -10,6 +10,7 @@ from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, as
 from tests import factory
 from tests.browser.studio import Stack
 from tests.browser.visit import DESKTOP, TELL_VIOLATIONS, Colours, Visit, Visitor
+from tests.mail_server import mail_server
 from tests.postgres import free_port
 from tests.processes import launch_worker, serve
 
@@ -64,6 +65,17 @@ def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def stack(settings_env: dict[str, str]) -> Generator[Stack]:
     """A real `gatepass serve` with the API and the studio, and a real worker, on the test database."""
+    yield from _started(settings_env)
+
+
+@pytest.fixture(scope="session")
+def mailing_stack(settings_env: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
+    """The same with a real mail server."""
+    with mail_server(tmp_path_factory.mktemp("mail")) as server:
+        yield from _started(settings_env | server.environment())
+
+
+def _started(settings_env: dict[str, str]) -> Generator[Stack]:
     port = free_port()
     environment = {
         **settings_env,

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import pytest
 from playwright.async_api import Page, ViewportSize
 
+from gatepass.domain import staff
+from gatepass.domain.staff.mail.links import make_proof
 from tests import factory
 from tests.browser.studio import Stack, sign_in, violations
 from tests.browser.visit import DESKTOP, PHONE, Colours, Visit, Visitor
@@ -35,10 +37,19 @@ SHARES = 4
 # After this time all colour transitions have ended.
 HAS_CHANGED = "() => Promise.all(document.getAnimations().map((one) => one instanceof CSSTransition && one.finished))"
 SKIPPED = {"GET /studio", "GET /studio/", "GET /studio/static/{name:path}"}
+# Pages that are there only where there is a mail server. Of the second, each person has a link of their own.
+OF_MAIL = {"GET /studio/account/address", "GET /studio/address/{token}", "GET /studio/sign-in/mail"}
+# Pages that have more to show where there is one.
+MORE_WITH_MAIL = {
+    "GET /studio/welcome/{token}",
+    "GET /studio/{mode}/events/{event_id}/mail",
+    "GET /studio/{mode}/events/{event_id}/mail/{mailing_id}",
+    "GET /studio/{mode}/events/{event_id}/tell",
+}
 
 
 def _pages() -> list[Walk]:
-    left_out = SKIPPED | named("STREAMS") | named("DOWNLOADS") | named("PARTS")
+    left_out = SKIPPED | OF_MAIL | named("STREAMS") | named("DOWNLOADS") | named("PARTS")
     return [walk for walk in walks() if walk.method == "GET" and str(walk) not in left_out]
 
 
@@ -80,6 +91,29 @@ async def test_nothing_is_wrong_with_any_page(
         visited.requests.clear()
         found = await _problems(visited, stack.origin + walk.url(ids, mode), LOOKS[mode])
         if found := found + visited.complaints + visited.elsewhere(stack.origin):
+            problems[str(walk)] = found
+    assert problems == {}, "\n".join(f"{walk}: {found}" for walk, found in problems.items())
+
+
+async def test_nothing_is_wrong_with_the_pages_of_mail(
+    mailing_stack: Stack, tenant: factory.Tenant, visit: Visitor
+) -> None:
+    ids = await all_ids(tenant)
+    visited = await sign_in(mailing_stack, tenant, visit)
+    await visited.page.goto(mailing_stack.url("/studio/account/address"))
+    email = await visited.page.get_by_label("E-mail address").input_value()
+    async with tenant.db.transaction() as tx:
+        person = await staff.find_person(tx, email)
+        assert person is not None
+        proof = await make_proof(tx, person.id, email, cell="a", at=factory.now())
+    pages = [walk for walk in walks() if str(walk) in OF_MAIL | MORE_WITH_MAIL]
+    assert len(pages) == len(OF_MAIL | MORE_WITH_MAIL)
+    problems: dict[str, list[str]] = {}
+    for walk in pages:
+        visited.complaints.clear()
+        here = ids | {"token": proof} if "/address/" in walk.path else ids
+        found = await _problems(visited, mailing_stack.origin + walk.url(here), LOOKS["live"])
+        if found := found + visited.complaints:
             problems[str(walk)] = found
     assert problems == {}, "\n".join(f"{walk}: {found}" for walk, found in problems.items())
 

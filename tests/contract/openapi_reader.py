@@ -50,7 +50,7 @@ def codes(operation: Json) -> dict[str, set[str]]:
     return {
         status: set(answer_schema(operation, int(status))["allOf"][0]["properties"]["code"]["enum"])
         for status in operation["responses"]
-        if not status.startswith("2")
+        if status.startswith(("4", "5"))
     }
 
 

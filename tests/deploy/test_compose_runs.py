@@ -52,6 +52,7 @@ async def test_the_files_run_serve_deliver_and_stop(compose: ComposeRunner) -> N
         await a_scan_is_answered_and_its_webhook_received(api, demo, receiver)
         await limits_are_shared_through_valkey(compose)
         await the_studio_runs_in_its_own_process(compose)
+        await card_pages_have_a_process_of_their_own(compose)
         await all_stop_cleanly_under_load(compose, api, demo, receiver)
     await the_servers_stop_cleanly(compose)
 
@@ -59,7 +60,7 @@ async def test_the_files_run_serve_deliver_and_stop(compose: ComposeRunner) -> N
 def start_all(compose: ComposeRunner) -> None:
     for name in compose.services:
         compose.start(name)
-    for name in ("api", "studio", "worker", "valkey"):
+    for name in ("api", "studio", "card-page", "worker", "valkey"):
         compose.wait_until_healthy(name)
     assert compose.is_healthy("api", compose.image.health), "the image's own health check"
 
@@ -80,10 +81,17 @@ async def the_studio_runs_in_its_own_process(compose: ComposeRunner) -> None:
         assert (await client.get(compose.url("api") + "/studio")).status_code == 404
 
 
+async def card_pages_have_a_process_of_their_own(compose: ComposeRunner) -> None:
+    async with httpx2.AsyncClient() as client:
+        page = await client.get(compose.url("card-page") + "/c/unknown")
+        assert (page.status_code, "There is no card" in page.text) == (404, True)
+        assert (await client.get(compose.url("card-page") + "/studio")).status_code == 404
+
+
 async def all_stop_cleanly_under_load(
     compose: ComposeRunner, api: httpx2.AsyncClient, demo: dict[str, Any], receiver: Receiver
 ) -> None:
-    """A lock holds a scan in PostgreSQL and a receiver never answers, while all three are signalled to stop."""
+    """A lock holds a scan in PostgreSQL and a receiver never answers, while all are signalled to stop."""
     receiver.otherwise = hang
     assert (await scan(api, demo, 1)).status_code == 200
     await receiver.wait(2)
@@ -96,7 +104,7 @@ async def all_stop_cleanly_under_load(
             return watcher.execute(HELD).fetchone() != (0,)
 
         await wait_for(is_held)
-        signalled = {name: compose.signal_stop(name) for name in ("api", "studio", "worker")}
+        signalled = {name: compose.signal_stop(name) for name in ("api", "studio", "card-page", "worker")}
         await wait_for(partial(refuses_connections, compose.ports["api"]["8000"]))
         holder.rollback()
         assert (await held_scan).status_code == 200

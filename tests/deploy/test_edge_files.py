@@ -39,7 +39,7 @@ def test_haproxy_accepts_it(tmp_path: Path) -> None:
 def test_every_cell_has_its_backends_and_takes_processes_of_its_own_only() -> None:
     assert len(CELLS) == len(set(CELLS.values())) == 2
     for letter, host in CELLS.items():
-        for name in (f"api:{host}", f"studio:{host}"):
+        for name in (f"api:{host}", f"studio:{host}", f"cards:{host}"):
             assert f'http-check expect string \'{{"status":"ok","cell":"{letter}"}}\'' in backend(name)
             assert " check\n" in backend(name)
             assert "be_conn gt" in backend(name)
@@ -49,7 +49,7 @@ def test_every_cell_has_its_backends_and_takes_processes_of_its_own_only() -> No
 def test_the_bounds_of_all_cells_fit_into_the_edge() -> None:
     (most,) = map(int, re.findall(r"^    maxconn (\d+)$", CONFIG, re.MULTILINE))
     held = sum(int(bound) for bound in re.findall(r"be_conn gt (\d+)", CONFIG)) // len(CELLS)
-    assert held == 5000
+    assert held == 10_000
     assert held * 10 <= most / 2
 
 

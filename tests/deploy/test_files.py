@@ -15,7 +15,7 @@ from tests.deploy.compose_file import DEPLOY, seconds
 from tests.deploy.dockerfile import ROOT
 
 FILES = sorted(path for path in DEPLOY.rglob("*") if path.is_file() and path.name != ".env")
-OURS = ("api", "studio", "worker")
+OURS = ("api", "studio", "card-page", "worker")
 SECRETS = {"POSTGRES_PASSWORD": "a", "GATEPASS_ENCRYPTION_KEYS": "b"}
 
 
@@ -44,9 +44,13 @@ def test_nothing_of_ours_starts_before_the_database_is_migrated() -> None:
         assert services[name].depends_on["migrate"] == "service_completed_successfully"
 
 
-def test_only_the_api_and_the_studio_are_published_and_only_on_loopback() -> None:
+def test_only_the_interfaces_are_published_and_only_on_loopback() -> None:
     published = {name: one["ports"] for name, one in compose_file.raw()["services"].items() if "ports" in one}
-    assert published == {"api": ["127.0.0.1:8000:8000"], "studio": ["127.0.0.1:8001:8000"]}
+    assert published == {
+        "api": ["127.0.0.1:8000:8000"],
+        "studio": ["127.0.0.1:8001:8000"],
+        "card-page": ["127.0.0.1:8002:8000"],
+    }
 
 
 def test_the_database_is_not_reached_from_outside() -> None:
@@ -87,7 +91,8 @@ def test_the_image_gets_the_package_and_no_secret() -> None:
 def test_no_process_is_killed_while_it_stops() -> None:
     """The grace period is longer than the code itself waits, and the same in containers and under systemd."""
     services = compose_file.read(SECRETS)
-    for name, needed in (("api", GRACE_SECONDS), ("studio", GRACE_SECONDS), ("worker", DEADLINE)):
+    for name in OURS:
+        needed = DEADLINE if name == "worker" else GRACE_SECONDS
         unit = systemd_units.read(f"gatepass-{name}@.service")
         assert needed + 5 <= services[name].grace
         assert services[name].grace == seconds(unit.one("TimeoutStopSec") + "s")
@@ -100,4 +105,4 @@ def test_no_two_units_have_the_same_port() -> None:
             unit = systemd_units.read(name, instance)
             words = [*unit.environment.values(), *unit.command]
             taken += [word for word in words if word.isdigit() and len(word) == 4]
-    assert len(taken) == len(set(taken)) == 9 * 5
+    assert len(taken) == len(set(taken)) == 9 * 7

@@ -52,7 +52,7 @@ def test_every_file_is_rendered() -> None:
 
 
 def test_the_processes_are_those_of_the_compose_file(pods: dict[str, Document]) -> None:
-    assert set(pods) == {"api", "studio", "worker", "migrate"}
+    assert set(pods) == {"api", "studio", "card-page", "worker", "migrate"}
     for name, pod in pods.items():
         (container,) = pod["containers"]
         assert container["args"] == SERVICES[name].command
@@ -74,7 +74,8 @@ def test_the_ports_are_those_of_the_settings(
     ports = {
         name: [port["containerPort"] for port in pod["containers"][0].get("ports", [])] for name, pod in pods.items()
     }
-    assert ports == {"api": [http, metrics], "studio": [http, metrics], "worker": [of_worker], "migrate": []}
+    serving = {name: [http, metrics] for name in ("api", "studio", "card-page")}
+    assert ports == {**serving, "worker": [of_worker], "migrate": []}
     policy = documents["NetworkPolicy", "gatepass"]["spec"]["ingress"]
     assert [port["port"] for rule in policy for port in rule["ports"]] == [http, metrics, of_worker]
 
@@ -99,7 +100,7 @@ def test_every_pod_is_hardened(pods: dict[str, Document], tmp_path: Path) -> Non
 
 
 def test_a_database_that_is_away_restarts_no_pod(pods: dict[str, Document]) -> None:
-    for name in ("api", "studio", "worker"):
+    for name in ("api", "studio", "card-page", "worker"):
         container = pods[name]["containers"][0]
         assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
         for probe in ("livenessProbe", "startupProbe"):

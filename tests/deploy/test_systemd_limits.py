@@ -82,7 +82,7 @@ def running(systemd: SystemdRunner, notify_socket: socket.socket, tmp_path: Path
     started = [traced(systemd, "gatepass-migrate.service", tmp_path)]
     try:
         assert started[0].tracer.wait(WITHIN) == 0
-        for name in ("api", "studio", "worker"):
+        for name in ("api", "studio", "card-page", "worker"):
             started.append(traced(systemd, f"gatepass-{name}@.service", tmp_path))
             assert notify_socket.recv(100) == b"READY=1"
         yield started
@@ -98,6 +98,7 @@ async def test_they_do_nothing_that_their_units_forbid(systemd: SystemdRunner, r
         await a_scan_is_answered_and_its_webhook_received(api, demo, receiver)
     async with httpx2.AsyncClient(follow_redirects=True) as people:
         assert (await people.get(systemd.url("8101") + "/studio")).status_code == 200
+        assert (await people.get(systemd.url("8201") + "/c/unknown")).status_code == 404
     for one in running[1:]:
         assert await asyncio.to_thread(one.stop) == 0
     for one in running:

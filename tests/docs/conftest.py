@@ -28,6 +28,7 @@ from tests.processes import launch_worker, serve
 SERVICE_PORT, POSTGRES_PORT = "8000", "5432"
 # `gatepass dev` writes this file. A page that does not read it says in words that its variables are set.
 ENVIRONMENT = ".gatepass/dev.env"
+OPERATOR = ("GATEPASS_DATABASE_URL", "GATEPASS_ENCRYPTION_KEYS")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Stack:
 
     settings: Settings
     base_url: str
+    # Of an operator: the database, and the keys that seal its secrets.
+    environment: dict[str, str]
 
     def furnish(self, folder: Path) -> None:
         """Keys, events and cards of new organizations, in the files of `gatepass dev`."""
@@ -65,7 +68,7 @@ def stack(cluster: Cluster) -> Generator[Stack]:
         started.callback(server.stop)
         started.callback(launch_worker(env).stop)
         settings = Settings(database_url=SecretStr(url), encryption_keys=[SecretStr(key)])
-        yield Stack(settings, server.base_url)
+        yield Stack(settings, server.base_url, {name: env[name] for name in OPERATOR})
 
 
 @pytest.fixture
@@ -85,6 +88,9 @@ def reading(tmp_path: Path, request: pytest.FixtureRequest) -> Generator[Callabl
                 ports[SERVICE_PORT] = str(urlsplit(stack.base_url).port)
             env = surroundings(ports) | {name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME")}
             (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
+            if needs_service and "gatepass device" in text:
+                # `gatepass dev` announces them in its folder.
+                env |= request.getfixturevalue("stack").environment
             if POSTGRES_PORT in text:
                 cluster: Cluster = request.getfixturevalue("cluster")
                 ports[POSTGRES_PORT] = str(cluster.port)

@@ -12,20 +12,23 @@ CHANGING = [
         "request": r"\breq_\w+",
         "secret": r"\bwhsec_[\w+/=]+",
         "key": r"\bsvc_(?:test|live)_\w+",
+        "link": r"(?<=/c/[a-z]\.)[\w-]{43}\b",
         "token": r"\bSVC1\.[\w-]{20,}\.\d+\.[\w-]+",
         "card": r"\bSVC(?: \d{4}){3}",
         "time": r"\b\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)",
+        "pairing": r"\b[A-Z][0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{5}\b",
         "date": r"\b\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT",
         "clock": r"\[\d\d/\w{3}/\d{4} [\d:]{8}\]",
         "hour": r"\b\d\d:\d\d:\d\d\b",
         "id": r"\b(?!0{8}-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+        "hash": r"\b[0-9a-f]{64}\b",
         "seconds": r"\b\d+\.\d+ s\b",
         "version": r"(?<=atepass )\d+\.\d+\.\d+|(?<=PostgreSQL )\d+\.\d+",
         "schema": r"\b\d{4}\+[0-9a-f]{12}\b",
     }.items()
 ]
-# Opaque by contract.
-OPAQUE = ("cursor", "next_cursor", "x", "kid")
+# Opaque by contract, random, or measured.
+OPAQUE = ("cursor", "next_cursor", "x", "kid", "public_key", "salt", "clock_offset_ms")
 GAP = "…"
 
 

@@ -17,7 +17,8 @@ COMPOSED = {
     "organization_second_factor_required", "organization_second_factor_not_required",
     "organization_studio_networks_chosen",
     "organization_suspended", "organization_resumed", "organization_closed", "organization_exported",
-    "organization_erased",
+    "organization_erased", "device_paired", "device_retired", "device_revoked", "device_key_fetched",
+    "pairing_code_contested",
 }  # fmt: skip
 
 

@@ -154,5 +154,5 @@ def test_a_fault_is_found(before: str, after: str, fault: str) -> None:
 def test_a_file_that_is_not_there_is_found() -> None:
     assert exists("tests/docs/test_links.py")
     assert not exists("tests/docs/test_nothing.py")
-    assert not exists("test_links.py"), "it is no attack"
+    assert not exists("test_reference.py"), "it is no attack"
     assert "nothing" not in targets()

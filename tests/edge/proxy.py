@@ -19,6 +19,7 @@ CELLS = {"1": "a", "2": "b"}
 class Edge:
     process: subprocess.Popen[bytes]
     port: int
+    log: Path
 
     @property
     def url(self) -> str:
@@ -46,7 +47,7 @@ def start_edge(folder: Path, port: int, cells: Mapping[str, Sequence[int]], **ch
     with log.open("ab") as out:
         process = subprocess.Popen([program, "-db", "-f", str(file)], stdout=out, stderr=out)
     _wait_until_listening(process, port, log)
-    return Edge(process, port)
+    return Edge(process, port, log)
 
 
 def _here(folder: Path, port: int, cells: Mapping[str, Sequence[int]], changes: Mapping[str, str]) -> str:
@@ -60,7 +61,8 @@ def _here(folder: Path, port: int, cells: Mapping[str, Sequence[int]], changes: 
     letters.write_text((EDGE / "cells.map").read_text().replace("gatepass.example", "localhost"))
     config = (EDGE / "haproxy.cfg").read_text()
     for one, other in {
-        "maxconn 100000": "maxconn 9000",
+        "maxconn 200000": "maxconn 9000",
+        "log /dev/log local0 info": "log stdout format raw daemon",
         "/etc/haproxy/cells.map": str(letters),
         "gatepass.example": "localhost",
         "https://%[var(txn.cell)]": f"http://%[var(txn.cell)]:{port}",
@@ -69,7 +71,7 @@ def _here(folder: Path, port: int, cells: Mapping[str, Sequence[int]], changes: 
         assert one in config, one
         config = config.replace(one, other)
     config = re.sub(r"bind :443 .*", f"bind 127.0.0.1:{port}", config)
-    return re.sub(r"10\.0\.([12])\.([12]):8[01]01", server, config)
+    return re.sub(r"10\.0\.([12])\.([12]):8[012]01", server, config)
 
 
 def _wait_until_listening(process: subprocess.Popen[bytes], port: int, log: Path) -> None:

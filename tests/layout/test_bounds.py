@@ -1,18 +1,24 @@
 """The tree stays readable: small folders, short files, names that are told apart, no import circle."""
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
-from tests.import_graph import circles
+from tests.layout.import_graph import circles
 from tests.layout.tree import ROOT, folders, modules, tracked
 
 MOST_MODULES = 20
 LONGEST = 300
 
 
+# Revisions are only added to, and read by their number.
+GROWING = {Path("gatepass/migrations/versions")}
+
+
 def test_no_folder_holds_more_than_twenty_modules() -> None:
-    assert {str(folder): len(names) for folder, names in folders().items() if len(names) > MOST_MODULES} == {}
+    full = {str(folder): len(names) for folder, names in folders().items() if len(names) > MOST_MODULES}
+    assert set(full) - {str(folder) for folder in GROWING} == set()
 
 
 @pytest.mark.parametrize("suffix", [".py", ".sql"])

@@ -33,6 +33,15 @@ async def studio(settings: Settings, db: Database) -> AsyncGenerator[Middleware]
         yield app
 
 
+@pytest.fixture(scope="session")
+async def mailing_studio(settings: Settings, db: Database) -> AsyncGenerator[Middleware]:
+    """A studio with a mail server. No worker runs: the letters stay where they are written."""
+    mail = {"smtp_url": SecretStr("smtp://127.0.0.1:2525"), "mail_from": "Gatepass <studio@gatepass.test>"}
+    app = create_app(settings.model_copy(update=mail))
+    async with app.studio.opened():
+        yield app
+
+
 @pytest.fixture
 async def user(studio: Middleware, tenant: factory.Tenant) -> AsyncGenerator[BrowserSession]:
     """An owner of a fresh organization, signed in."""

@@ -16,15 +16,21 @@ from tests import factory
 from tests.postgres import Cluster
 
 
-@pytest.fixture(scope="module")
-async def own(cluster: Cluster, request: pytest.FixtureRequest) -> AsyncGenerator[Database]:
-    """An empty, migrated database for this module."""
-    url = cluster.create_database(f"gatepass_{request.module.__name__.rpartition('.')[2]}")
+@asynccontextmanager
+async def own_database(cluster: Cluster, name: str) -> AsyncGenerator[Database]:
+    """An empty, migrated database."""
+    url = cluster.create_database(name)
     runner.upgrade(url)
     database = Database(url, connections=16, deadline=20)
     await maintenance.run_due(database, at=factory.now())
     yield database
     await database.close()
+
+
+@pytest.fixture(scope="module")
+async def own(cluster: Cluster, request: pytest.FixtureRequest) -> AsyncGenerator[Database]:
+    async with own_database(cluster, f"gatepass_{request.module.__name__.rpartition('.')[2]}") as database:
+        yield database
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import re
 from prometheus_client import generate_latest
 
 from gatepass.domain.webhooks.backlog import LaneAge
+from gatepass.worker.mail.metrics import MailMetrics
 from gatepass.worker.metrics import WorkerMetrics
 from tests import factory
 from tests.markdown_page import Page
@@ -18,6 +19,8 @@ def test_the_metrics_are_those_that_there_are() -> None:
     named = {found[1]: set(filter(None, (found[2] or "").split(","))) for found in told if found}
     metrics = WorkerMetrics()
     metrics.attempts.labels("delivered").inc()
+    metrics.wallet_pushes.labels("told").inc()
+    MailMetrics(metrics.registry).attempts.labels("sent").inc()
     metrics.export_ages([LaneAge(factory.new_id(), "live", 1.0, 1)])
     seen = {
         re.sub("_(bucket|sum|count)$", "", sample.name): set(sample.labels) - {"le"}

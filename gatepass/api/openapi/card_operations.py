@@ -167,6 +167,22 @@ NOTES: Final[dict[str, Notes]] = {
         body=body("CardTokenRequest", shown.TO_SIGN, required=False),
         headers=(responses.REPLAYED,),
     ),
+    "create_card_link": Notes(
+        id="create_card_link",
+        summary="Get the link of a card's page",
+        description=(
+            "The page shows the holder the card, its code and its coming events. The link is made at the first call "
+            "and stays the same. With `replace` a new one is made, and the old one shows nothing any more. It ends "
+            "when the card is revoked or replaced, or its holder erased."
+        ),
+        scope=Scope.CARDS_WRITE,
+        success="The link.",
+        shown=shown.A_LINK,
+        refusals=(InvalidRequest("Expected `bool`, got `str` - at `$.replace`"), *UNKNOWN, CardRevoked(), *AGAIN),
+        parameters=(CARD_ID, IDEMPOTENCY_KEY),
+        body=body("CardLinkRequest", shown.TO_REPLACE, required=False),
+        headers=(responses.REPLAYED,),
+    ),
     "create_card_tokens": Notes(
         id="create_card_tokens",
         summary="Create card tokens",

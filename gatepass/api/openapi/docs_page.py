@@ -16,8 +16,8 @@ from gatepass.api.auth import State
 from gatepass.api.openapi import document
 from gatepass.api.openapi.operations import SECURITY
 from gatepass.api.responses import NotFound
-from gatepass.base.assets import FOR_GOOD, NO_REFERRER, Asset, packed
 from gatepass.base.settings import BASE_PATH, Settings
+from gatepass.base.web.assets import FOR_GOOD, NO_REFERRER, Asset, packed
 from gatepass.domain.keys import Mode, is_well_formed, mode_of
 
 STATIC: Final = Path(__file__).parent.parent / "static"

@@ -13,6 +13,7 @@ from typing import Any, Final
 from gatepass.api.openapi import operations, responses, schemas, webhook_messages
 from gatepass.api.openapi.introduction import introduction
 from gatepass.api.routes import ticket_schemas, webhook_schemas
+from gatepass.api.routes.devices import registry as devices
 from gatepass.base.settings import BASE_PATH
 from gatepass.base.wire_constants import LIVE_KEY_PREFIX, SANDBOX_KEY_PREFIX
 
@@ -26,6 +27,9 @@ TAGS: Final = {
     "Cards": "The cards that people carry, their holders, and what a card token is worth.",
     ticket_schemas.TAG: "Tickets, issued on cards or to people, cancelled and transferred.",
     "Scans": "Tickets, activated at the gate.",
+    "Incidents": "Where somebody was let in against the record.",
+    "Gates": "What devices at the gates need to admit without a network.",
+    devices.TAG: "What scans at your gates, and what it works for.",
     webhook_schemas.TAG: "Where messages are sent to, and what became of them.",
     webhook_messages.TAG: "What we send to you.",
 }

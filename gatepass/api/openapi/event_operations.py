@@ -36,6 +36,7 @@ TO_CREATE: Final = {
             "venue": "Hall 1",
             "city": "Brussels",
             "country": "BE",
+            "doors_open_at": "2030-06-15T19:00:00+02:00",
         },
     )
 }
@@ -46,9 +47,23 @@ TO_CANCEL: Final = {"reason": examples.example("A reason", {"reason": "The headl
 NEW_CATEGORY: Final = {
     "category": examples.example(
         "Standing", {"name": "Standing", "price": 25.5, "currency": "EUR", "quantity_total": 1000}
-    )
+    ),
+    "early": examples.example(
+        "An hour earlier, at one gate",
+        {
+            "name": "Early entry",
+            "price": 35,
+            "currency": "EUR",
+            "quantity_total": 100,
+            "valid_until": "2030-06-15T20:30:00+02:00",
+            "gates": ["North 1"],
+        },
+    ),
 }
-CHANGED_CATEGORY: Final = {"places": examples.example("More places", {"quantity_total": 1200})}
+CHANGED_CATEGORY: Final = {
+    "places": examples.example("More places", {"quantity_total": 1200}),
+    "gates": examples.example("Every gate again", {"gates": None}),
+}
 CATEGORY: Final = {
     "category": examples.example("A category", {"data": examples.EVENT.ticket_categories[0].model_dump(mode="json")})
 }
@@ -148,7 +163,10 @@ NOTES: Final[dict[str, Notes]] = {
     "end_event": Notes(
         id="end_event",
         summary="End an event",
-        description="End a published event: its gates are closed. By itself it ends six hours after `ends_at`.",
+        description=(
+            "End a published event: its gates are closed. By itself it ends six hours after `ends_at`. Scans from "
+            "before the end are taken for another 72 hours."
+        ),
         scope=Scope.EVENTS_WRITE,
         success="The ended event.",
         shown=examples.ONE_EVENT,

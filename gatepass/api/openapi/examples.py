@@ -18,8 +18,9 @@ from gatepass.base.wire_constants import TOKEN_PREFIX
 from gatepass.domain import sandbox
 from gatepass.domain.cards import INVALID, PublicKey
 from gatepass.domain.cards.token import sign
+from gatepass.domain.events import DoorsClosed
 from gatepass.domain.message_catalogue import CARD_NUMBER
-from gatepass.domain.tickets import AlreadyActivated
+from gatepass.domain.tickets import AlreadyActivated, OutsideWindow, WrongGate
 
 Json = dict[str, Any]
 
@@ -107,6 +108,9 @@ SCANS: Final = {
 ALREADY_ACTIVATED: Final = AlreadyActivated(
     activated_at=rfc3339(EVENT.starts_at), gate="North 2", scanner_id="handheld-17"
 )
+DOORS_CLOSED: Final = DoorsClosed(doors_open_at=rfc3339(EVENT.starts_at))
+OUTSIDE_WINDOW: Final = OutsideWindow(valid_from=rfc3339(EVENT.starts_at), valid_until=None)
+WRONG_GATE: Final = WrongGate(gates=["North 1", "North 2"])
 # Refusals whose sandbox answer differs from the live example.
 IN_THE_SANDBOX: Final[dict[type[Refusal], Refusal]] = {
     AlreadyActivated: AlreadyActivated(activated_at=rfc3339(sandbox.USED_AT), gate=None, scanner_id=None)

@@ -1,7 +1,7 @@
 """Notes about an operation: the parts of its description that its route does not contain."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -27,10 +27,12 @@ class Success:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
+    """`scope` is None where only the key of a device is let in, whatever its scopes."""
+
     id: str
     summary: str
     description: str
-    scope: Scope
+    scope: Scope | None
     success: str
     shown: Mapping[str, Json]
     refusals: tuple[Refusal, ...] = ()
@@ -39,6 +41,10 @@ class Notes:
     headers: tuple[str, ...] = ()
     replayable: bool = False
     also: tuple[Success, ...] = ()
+    # Of a body that is not JSON.
+    media_type: str | None = None
+    # Responses without a model, by status.
+    more: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 def query(name: str, description: str, schema: Json, **more: Any) -> Json:

@@ -14,6 +14,7 @@ from gatepass.api.openapi import (
     ticket_operations,
     webhook_operations,
 )
+from gatepass.api.openapi.gate import device_operations, incident_operations, manifest
 from gatepass.api.openapi.notes import BAD_CURSOR, BAD_LIMIT, CURSOR, IDEMPOTENCY_KEY, LIMIT, Notes, body, path, query
 from gatepass.api.responses import NotFound, RequestTooLarge
 from gatepass.api.routes import routers
@@ -46,21 +47,29 @@ def _operation(route: APIRoute, notes: Notes) -> Json:
     return {
         "operationId": notes.id,
         "summary": notes.summary,
-        "description": f"{notes.description}\n\nNeeds the scope `{notes.scope}`.",
+        "description": f"{notes.description}\n\n{_need(notes)}",
         "tags": route.tags,
-        "security": [{SECURITY: [str(notes.scope)]}],
+        "security": [{SECURITY: [] if notes.scope is None else [str(notes.scope)]}],
         **({"parameters": list(notes.parameters)} if notes.parameters else {}),
         **({"requestBody": notes.body} if notes.body else {}),
         "responses": {
             **dict(sorted(_successes(route, notes))),
+            **notes.more,
             **responses.refusals(notes.refusals, replayable=notes.replayable),
         },
     }
 
 
+def _need(notes: Notes) -> str:
+    return "Only the key of a device opens this." if notes.scope is None else f"Needs the scope `{notes.scope}`."
+
+
 def _successes(route: APIRoute, notes: Notes) -> Iterable[tuple[str, Json]]:
     schema = None if route.response_model is None else schemas.name_of(route.response_model)
-    yield str(route.status_code or 200), responses.success(notes.success, schema, notes.shown, notes.headers)
+    usual = responses.success(notes.success, schema, notes.shown, notes.headers)
+    if notes.media_type is not None:
+        usual["content"] = {notes.media_type: {"schema": {"type": "string", "format": "binary"}}}
+    yield str(route.status_code or 200), usual
     for also in notes.also:
         yield str(also.status), responses.success(also.description, schemas.name_of(also.model), also.shown)
 
@@ -69,7 +78,7 @@ EVENT_ID: Final = path("id", "The event's UUID.", str(sandbox.EVENT_ID))
 STATUS: Final = query("status", "Only events with this status.", {"type": "string", "enum": list(EventStatus)})
 TOKEN: Final = query(
     "token",
-    "A card token, as scanned.",
+    "A card token (`SVC1`), or the code of a phone (`SVC2`), as scanned.",
     {"type": "string", "minLength": 1},
     required=True,
     examples={
@@ -121,7 +130,8 @@ NOTES: Final[dict[str, Notes]] = {
         summary="Verify a card",
         description=(
             "Whether a card token is good. No ticket is looked at and none is activated. "
-            "A token that is forged, foreign, expired or not a token at all is answered with 200 and `valid: false`."
+            "A token that is forged, foreign, expired or not a token at all is answered with 200 and `valid: false`. "
+            "The code of a phone expires 60 seconds after it was made, and with the phone's enrolment."
         ),
         scope=Scope.CARDS_VERIFY,
         success="What the token is worth.",
@@ -146,6 +156,11 @@ NOTES: Final[dict[str, Notes]] = {
         description=(
             "Activate the ticket that a card holds for an event. A ticket is activated exactly once: of two gates "
             "that scan one card at the same moment, one gets 200 and the other 409.\n\n"
+            "A phone's own code (`SVC2`) is good for 60 seconds. An event whose `codes` are `phone` takes nothing else "
+            "but tokens that end within two minutes.\n\n"
+            "Rules of the event and of the ticket's category are judged at `occurred_at`, else now: when the doors "
+            "open, from when and until when tickets of a category are good, and at which gates. A scan from before an "
+            "event's end is taken until 72 hours after it.\n\n"
             "Send an `Idempotency-Key` and repeat the call with it when no answer came, or a 429, 500 or 503.\n\n"
             "With a sandbox key, used, expired and revoked test cards are answered with 400, "
             "and with the same `code` as live."
@@ -162,13 +177,17 @@ NOTES: Final[dict[str, Notes]] = {
             IdempotencyKeyReused(),
             EventNotFound(),
             EventNotActive(),
+            examples.DOORS_CLOSED,
             cards.Expired(),
+            tickets.StaticCodeRefused(),
             cards.CardNotFound(),
             cards.CardSuspended(),
             cards.CardRevoked(),
             tickets.TicketNotFound(),
             tickets.TicketCancelled(),
             examples.ALREADY_ACTIVATED,
+            examples.OUTSIDE_WINDOW,
+            examples.WRONG_GATE,
         ),
         parameters=(SCAN_KEY,),
         body=body("ScanRequest", examples.SCANS),
@@ -208,5 +227,8 @@ NOTES: Final[dict[str, Notes]] = {
         ),
         headers=(responses.LINK,),
     ),
+    **incident_operations.NOTES,
+    **manifest.NOTES,
     **webhook_operations.NOTES,
+    **device_operations.NOTES,
 }

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from gatepass.api.openapi.examples import CURSOR, TOKEN, example
 from gatepass.api.responses import body_of
-from gatepass.api.routes.card_schemas import CardOut, HolderOut, TokenOut
+from gatepass.api.routes.card_schemas import CardOut, HolderOut, LinkOut, TokenOut
 from gatepass.api.routes.ticket_schemas import TicketOut
 from gatepass.api.schemas import Data, Page
 from gatepass.base.clock import rfc3339
@@ -72,6 +72,9 @@ SUSPENDED_CARD: Final = _one("The suspended card", CARD.model_copy(update={"stat
 REVOKED_CARD: Final = _one("The revoked card", CARD.model_copy(update={"status": CardStatus.REVOKED}))
 CARDS: Final = _page("A page of cards", CARD)
 A_TOKEN: Final = _one("A token", SIGNED)
+A_LINK: Final = _one(
+    "A link", LinkOut(url="https://gatepass.example/c/a.c2VjcmV0LW9mLXRoZS1saW5rLW9mLXRoaXMtY2FyZC0wMDE")
+)
 A_TICKET: Final = _one("A ticket", TICKET)
 CANCELLED_TICKET: Final = _one("The cancelled ticket", CANCELLED)
 TICKETS: Final = _page("A page of tickets", TICKET)
@@ -116,6 +119,7 @@ TO_CORRECT: Final = {
     "erase": example("Nobody holds it any more", {"holder": None}),
 }
 WHY: Final = {"reason": example("Why", {"reason": "Lost on the way"})}
+TO_REPLACE: Final = {"replace": example("A new link, because the old one got to somebody else", {"replace": True})}
 TO_SIGN: Final = {"until": example("Until the event begins", {"expires_at": rfc3339(EVENT.starts_at)})}
 TO_SIGN_MANY: Final = {"cards": example("Two cards", {"cards": [str(ID), str(sandbox.CARD_IDS["TEST_VIP"])]})}
 TO_ISSUE: Final = {

@@ -55,6 +55,7 @@ RATE: Final = ("RateLimit", "RateLimit-Policy")
 REPLAYED: Final = "Idempotent-Replayed"
 LINK: Final = "Link"
 ETAG: Final = "ETag"
+CURSOR: Final = "Gatepass-Cursor"
 
 # A header is marked as required where it is listed and always sent.
 HEADERS: Final[dict[str, Json]] = {
@@ -98,6 +99,11 @@ HEADERS: Final[dict[str, Json]] = {
         "description": "Another one after every change: send it as `If-Match` to change the object as you read it.",
         "schema": {"type": "string"},
         "example": '"0d3b1d6cf0f65a4f8c7a4b6a3c1e2f90"',
+    },
+    CURSOR: {
+        "description": "The cursor for the next call.",
+        "required": True,
+        "schema": {"type": "string"},
     },
     LINK: {
         "description": "The next page, if there is one.",

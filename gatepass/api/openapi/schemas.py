@@ -7,17 +7,21 @@ import msgspec
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from gatepass.api.openapi.gate.device_schemas import DEVICE_NAMES, DEVICE_REQUESTS
+from gatepass.api.openapi.gate.names import GATE_NAMES
 from gatepass.api.openapi.text import WORDS
 from gatepass.api.routes.card_schemas import (
     CardChange,
     HolderChange,
     HolderIn,
+    LinkRequest,
     NewCardIn,
     ReasonIn,
     TokenRequest,
     TokensRequest,
 )
 from gatepass.api.routes.event_changes import EventCancellation, EventChange, NewEvent
+from gatepass.api.routes.gate.scan_batch import BatchIn, EntryIn
 from gatepass.api.routes.scans import ScanIn
 from gatepass.api.routes.ticket_categories import CategoryChange, NewCategory
 from gatepass.api.routes.ticket_schemas import NewTicketIn, NewTicketsIn, TransferIn
@@ -34,7 +38,9 @@ NAMES: Final = {
     "Page_EventOut_": "EventList",
     "Data_EventOut_": "EventResponse",
     "EventOut": "Event",
+    "EventCodes": "EventCodes",
     "EventStatus": "EventStatus",
+    "OfflineAdmission": "OfflineAdmission",
     "TicketCategoryOut": "TicketCategory",
     "Data_TicketCategoryOut_": "TicketCategoryResponse",
     "VerificationOut": "CardVerification",
@@ -48,6 +54,8 @@ NAMES: Final = {
     "HolderOut": "Holder",
     "Data_TokenOut_": "CardTokenResponse",
     "TokenOut": "CardToken",
+    "Data_LinkOut_": "CardLinkResponse",
+    "LinkOut": "CardLink",
     "TokenResultsOut": "CardTokenResults",
     "TokenResultOut": "CardTokenResult",
     "Page_TicketOut_": "TicketList",
@@ -60,6 +68,7 @@ NAMES: Final = {
     "ScanOut": "ScanResult",
     "Page_RecordedScanOut_": "ScanList",
     "RecordedScanOut": "RecordedScan",
+    **GATE_NAMES,
     "Page_WebhookOut_": "WebhookList",
     "Data_WebhookOut_": "WebhookResponse",
     "WebhookOut": "Webhook",
@@ -85,6 +94,7 @@ NAMES: Final = {
     "ReplayStatus": "ReplayStatus",
     "Data_ReplayCountOut_": "ReplayCountResponse",
     "ReplayCountOut": "ReplayCount",
+    **DEVICE_NAMES,
     "FeedOut": "MessageList",
     "MessageOut": "Message",
 }
@@ -104,16 +114,20 @@ REQUESTS: Final[dict[str, type[msgspec.Struct]]] = {
     "ReasonRequest": ReasonIn,
     "CardTokenRequest": TokenRequest,
     "CardTokensRequest": TokensRequest,
+    "CardLinkRequest": LinkRequest,
     "TicketRequest": NewTicketIn,
     "TicketBatchRequest": NewTicketsIn,
     "TransferRequest": TransferIn,
     "HolderRequest": HolderIn,
     "HolderChangeRequest": HolderChange,
     "ScanRequest": ScanIn,
+    "ScanBatchRequest": BatchIn,
+    "JournalEntryRequest": EntryIn,
     "WebhookRequest": NewWebhook,
     "WebhookChangeRequest": WebhookChange,
     "SecretRotationRequest": SecretRotation,
     "ReplayRequest": ReplayRequest,
+    **DEVICE_REQUESTS,
 }
 
 # Structs inside of request structs, by the names of their classes.
@@ -126,6 +140,7 @@ FORMATS: Final[dict[str, Json]] = {
     "card_id": {"format": "uuid"},
     "expires_at": {"format": "date-time"},
     "delivery_id": {"format": "uuid"},
+    "at": {"format": "date-time"},
     "occurred_at": {"format": "date-time"},
     "starts_at": {"format": "date-time"},
     "ends_at": {"format": "date-time"},
@@ -161,6 +176,9 @@ def of_requests() -> dict[str, Json]:
     described = {name: _of_request(name, struct) for name, struct in REQUESTS.items()}
     scan = described["ScanRequest"]
     scan["oneOf"] = [_only(scan, "By card number", "card_number"), _only(scan, "By token", "token")]
+    entry = described["JournalEntryRequest"]
+    entry["oneOf"] = [_only(entry, "By card number", "card_number"), _only(entry, "By token", "token")]
+    described["ScanBatchRequest"]["properties"]["entries"]["items"] = ref("JournalEntryRequest")
     ticket, transfer = described["TicketRequest"], described["TransferRequest"]
     ticket["oneOf"] = [
         _only(ticket, "By card id", "card_id"),
@@ -209,11 +227,18 @@ def error() -> Json:
 def error_details() -> Json:
     return {
         "type": "object",
-        "description": "More about the refusal. With `already_activated`: the first activation.",
+        "description": (
+            "More about the refusal. With `already_activated`: the first activation. With `doors_closed`, "
+            "`outside_window` and `wrong_gate`: the rule that refused."
+        ),
         "properties": {
             "activated_at": {"type": "string", "format": "date-time"},
             "gate": {"type": ["string", "null"]},
             "scanner_id": {"type": ["string", "null"]},
+            "doors_open_at": {"type": "string", "format": "date-time"},
+            "valid_from": {"type": ["string", "null"], "format": "date-time"},
+            "valid_until": {"type": ["string", "null"], "format": "date-time"},
+            "gates": {"type": "array", "items": {"type": "string"}},
         },
     }
 

@@ -3,28 +3,14 @@
 from typing import Final
 
 from gatepass.api.openapi.event_text import EVENT_WORDS
+from gatepass.api.openapi.gate.words import GATE_WORDS
 
 # By the name of the schema, then of the field; the empty field is the schema itself.
 WORDS: Final[dict[str, dict[str, str]]] = {
     **EVENT_WORDS,
+    **GATE_WORDS,
     "EventList": {"": "A page of events."},
     "EventResponse": {"": "One event."},
-    "Event": {
-        "": "An event of the organization.",
-        "starts_at": "RFC 3339, in UTC.",
-        "ends_at": "RFC 3339, in UTC.",
-        "cover_url": "Where its picture is.",
-        "time_zone": "The IANA name of the clock at the venue.",
-        "updated_at": "When the event itself was changed last. A sale does not change it.",
-    },
-    "EventStatus": {"": "Only a published event takes scans. `cancelled` and `ended` are final."},
-    "TicketCategory": {
-        "": "A kind of ticket for an event.",
-        "quantity_total": "How many there are.",
-        "quantity_sold": "How many are taken; never more than there are.",
-        "tier": "A short lower-case word for what the ticket allows, such as `standard` or `vip`.",
-        "updated_at": "When the category itself was changed last. A sale does not change it.",
-    },
     "CardVerification": {
         "": "What a card token is worth. Of a token that the organization did not sign, nothing is said but that.",
         "valid": "Whether the card may be used now.",
@@ -61,6 +47,8 @@ WORDS: Final[dict[str, dict[str, str]]] = {
         "token": "To be shown as a code.",
         "expires_at": "Until when gates take it.",
     },
+    "CardLinkResponse": {"": "The link."},
+    "CardLink": {"": "A link to a card's page. Whoever has it sees the card.", "url": "To be sent to the holder."},
     "CardTokenResults": {"": "A result for each card.", "data": "In the order of the request."},
     "CardTokenResult": {
         "": "What became of one card of the request.",
@@ -123,6 +111,7 @@ WORDS: Final[dict[str, dict[str, str]]] = {
         "cards": "The UUIDs of the cards.",
         "expires_at": "RFC 3339 with an offset, at most 400 days ahead. Without it: 24 hours from now.",
     },
+    "CardLinkRequest": {"": "Which link.", "replace": "True makes a new one; the old one shows nothing any more."},
     "TicketRequest": {
         "": "A new ticket, on exactly one of `card_id`, `card_number` and `holder`. Unknown fields are ignored.",
         "category_id": "A ticket category of the event.",
@@ -148,12 +137,12 @@ WORDS: Final[dict[str, dict[str, str]]] = {
         "": "A card shown at a gate, by exactly one of `card_number` and `token`. Unknown fields are ignored.",
         "event_id": "The event that the gate belongs to.",
         "card_number": "A card number typed in by hand. Case, spaces and dashes are forgiven.",
-        "token": "A card token, as scanned.",
+        "token": "A card token (`SVC1`), or the code of a phone (`SVC2`), as scanned.",
         "scanner_id": "The device, for the organizer's eyes.",
         "gate": "The gate, for the organizer's eyes.",
         "occurred_at": (
             "When the card was shown, if that was before this call: RFC 3339 with an offset, "
-            "at most 72 hours back and 2 minutes ahead. A token counts as expired if it was expired then."
+            "at most 72 hours back and 2 minutes ahead. A token or code counts as expired if it was expired then."
         ),
     },
     "WebhookList": {"": "A page of webhook endpoints."},

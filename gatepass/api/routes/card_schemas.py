@@ -73,6 +73,10 @@ class TokensRequest(msgspec.Struct, frozen=True):
     expires_at: Time | None = None
 
 
+class LinkRequest(msgspec.Struct, frozen=True):
+    replace: bool = False
+
+
 class HolderOut(Wire):
     name: str
     email: str | None
@@ -109,6 +113,10 @@ class TokenOut(Wire):
     card_id: UUID
     token: str
     expires_at: Moment
+
+
+class LinkOut(Wire):
+    url: str
 
 
 class TokenResultOut(Wire):

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from gatepass.api.auth import State, authorize_cached, needs, require_confirmed
+from gatepass.api.auth import State, authorize_cached, needs, reauthorize, require_confirmed
 from gatepass.api.fast_path import as_route
 from gatepass.api.request import ApiCall, RawRequest
 from gatepass.api.responses import Reply
@@ -25,7 +25,7 @@ from gatepass.domain.cards import (
     VerificationReason,
     VerificationRequest,
 )
-from gatepass.domain.keys import Caller, Mode, Scope
+from gatepass.domain.keys import Caller, InvalidKey, Mode, Scope
 
 router = APIRouter(tags=["Cards"])
 
@@ -74,9 +74,14 @@ async def answer_verification(state: ApiState, call: ApiCall, request: RawReques
     if not text:
         raise InvalidRequest("token is missing.", param="token")
     name = sandbox.test_card(text) if caller.mode is Mode.SANDBOX else None
-    found = sandbox.verify(name) if name else await _verified(state, caller, text)
+    try:
+        found = sandbox.verify(name) if name else await _verified(state, caller, text)
+    except InvalidKey:
+        if caller.device is not None:  # a retired device's key lives, and lacks the scope
+            await reauthorize(state, call, authorization, Scope.CARDS_VERIFY)
+        raise
     if found is INVALID or name:
-        await require_confirmed(state, call, authorization)
+        await require_confirmed(state, call, authorization, Scope.CARDS_VERIFY)
     return Reply.of(200, written(found))
 
 
@@ -103,7 +108,7 @@ def written(verification: Verification) -> dict[str, object]:
 
 
 @router.get("/card/keys")
-async def card_keys(caller: Annotated[Caller, needs(Scope.CARDS_VERIFY)], state: State) -> PublicKeysOut:
+async def card_keys(caller: Annotated[Caller, needs(Scope.CARDS_VERIFY, devices=True)], state: State) -> PublicKeysOut:
     """The public keys that verify this organization's card tokens, newest first, as a JWK set."""
     async with state.db.autocommit() as tx:
         found = await cards.verifying_keys(tx, caller.tenant_id)

@@ -19,7 +19,7 @@ from gatepass.base.clock import require_version
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import events, sandbox
-from gatepass.domain.events import Details, Event, EventStatus
+from gatepass.domain.events import Details, Event, EventCodes, EventStatus, OfflineAdmission
 from gatepass.domain.keys import Mode, Scope
 
 router = APIRouter(tags=["Events"])
@@ -48,6 +48,9 @@ class NewEvent(msgspec.Struct, frozen=True):
     city: Line | None = None
     country: Country | None = None
     cover_url: Url | None = None
+    codes: EventCodes = EventCodes.ANY
+    doors_open_at: Time | None = None
+    offline: OfflineAdmission = OfflineAdmission.MANIFEST
 
 
 class EventChange(msgspec.Struct, frozen=True):
@@ -60,6 +63,9 @@ class EventChange(msgspec.Struct, frozen=True):
     city: Line | UnsetType | None = UNSET
     country: Country | UnsetType | None = UNSET
     cover_url: Url | UnsetType | None = UNSET
+    codes: EventCodes | UnsetType = UNSET
+    doors_open_at: Time | UnsetType | None = UNSET
+    offline: OfflineAdmission | UnsetType = UNSET
 
 
 class EventCancellation(msgspec.Struct, frozen=True):
@@ -72,12 +78,14 @@ async def create_event(write: EventsWrite) -> Response:
     raw = await write.request.body()
     body = decoded(raw, NEW)
     starts_at, ends_at = moment(body.starts_at, "starts_at"), moment(body.ends_at, "ends_at")
+    doors_open_at = None if body.doors_open_at is None else moment(body.doors_open_at, "doors_open_at")
 
     async def create(tx: Tx) -> Kept:
         event_id = await events.create(
             tx, write.caller.tenant_id, body.title, starts_at, ends_at, time_zone=body.time_zone,
             description=body.description, venue=body.venue, city=body.city, country=body.country,
-            cover_url=body.cover_url, by=write.by, at=write.at,
+            cover_url=body.cover_url, codes=body.codes, doors_open_at=doors_open_at, offline=body.offline,
+            by=write.by, at=write.at,
         )  # fmt: skip
         return Kept(201, id=event_id)
 
@@ -167,8 +175,8 @@ def _found(write: Write) -> Callable[[Tx, UUID], Awaitable[EventOut]]:
 def _changed(event: Event, body: EventChange, write: Write) -> Details:
     """The details of the event with those of the body in their place."""
     given = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
-    for name in given.keys() & {"starts_at", "ends_at"}:
-        given[name] = moment(given[name], name)
+    for name in given.keys() & {"starts_at", "ends_at", "doors_open_at"}:
+        given[name] = None if given[name] is None else moment(given[name], name)
     settings = write.state.settings
     if given.get("cover_url", UNSET) == events.cover_address(event.cover_url, settings.public_url, settings.cell):
         given["cover_url"] = event.cover_url  # as it was read: an uploaded picture stays the one that it is

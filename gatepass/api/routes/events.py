@@ -13,7 +13,14 @@ from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
 from gatepass.base.paging import Place
 from gatepass.domain import events, sandbox
-from gatepass.domain.events import CatalogueEntry, EventNotFound, EventStatus, TicketCategory
+from gatepass.domain.events import (
+    CatalogueEntry,
+    EventCodes,
+    EventNotFound,
+    EventStatus,
+    OfflineAdmission,
+    TicketCategory,
+)
 from gatepass.domain.keys import Caller, Mode, Scope
 
 router = APIRouter(tags=["Events"])
@@ -28,6 +35,9 @@ class TicketCategoryOut(Wire):
     quantity_sold: int
     tier: str
     updated_at: Moment
+    valid_from: Moment | None
+    valid_until: Moment | None
+    gates: list[str] | None
 
     @classmethod
     def of(cls, category: TicketCategory) -> "TicketCategoryOut":
@@ -40,6 +50,9 @@ class TicketCategoryOut(Wire):
             quantity_sold=category.quantity_sold,
             tier=category.tier,
             updated_at=category.updated_at,
+            valid_from=category.valid_from,
+            valid_until=category.valid_until,
+            gates=category.gates,
         )
 
 
@@ -56,7 +69,10 @@ class EventOut(Wire):
     status: EventStatus
     ticket_categories: list[TicketCategoryOut]
     time_zone: str
+    codes: EventCodes
     updated_at: Moment
+    doors_open_at: Moment | None
+    offline: OfflineAdmission
 
     @classmethod
     def of(cls, listing: CatalogueEntry, public_url: str, cell: str) -> "EventOut":
@@ -74,7 +90,10 @@ class EventOut(Wire):
             status=event.status,
             ticket_categories=[TicketCategoryOut.of(category) for category in listing.categories],
             time_zone=event.time_zone,
+            codes=event.codes,
             updated_at=event.updated_at,
+            doors_open_at=event.doors_open_at,
+            offline=event.offline,
         )
 
 
@@ -113,13 +132,14 @@ def _status(caller: Caller, text: str) -> EventStatus:
 
 @router.get("/events/{id}")
 async def event(
-    caller: Annotated[Caller, needs(Scope.EVENTS_READ)],
+    caller: Annotated[Caller, needs(Scope.EVENTS_READ, devices=True)],
     state: State,
     response: Response,
     id: Annotated[str, Path(description="The event's UUID.")],
 ) -> Data[EventOut]:
-    """One event of the caller's organization, whatever its status."""
+    """One event of the caller's organization, whatever its status. A device sees its own only."""
     event_id = read_event_id(id)
+    require_own_event(caller, event_id)
     if caller.mode is Mode.SANDBOX and event_id == sandbox.EVENT_ID:
         found = sandbox.CATALOGUE_ENTRY
     else:
@@ -134,3 +154,9 @@ def read_event_id(text: str) -> UUID:
     if event_id is None:
         raise EventNotFound
     return event_id
+
+
+def require_own_event(caller: Caller, event_id: UUID) -> None:
+    """For the key of a device there is no event but its own."""
+    if caller.device is not None and caller.device.event_id != event_id:
+        raise EventNotFound

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from gatepass.api.routes import (
+    card_links,
     card_registry,
     card_tokens,
     cards,
@@ -21,6 +22,8 @@ from gatepass.api.routes import (
     webhook_messages,
     webhook_replays,
 )
+from gatepass.api.routes.devices import heartbeats, registry
+from gatepass.api.routes.gate import incidents, manifest, scan_batch
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     events.router,
@@ -29,9 +32,15 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     cards.router,
     card_registry.router,
     card_tokens.router,
+    card_links.router,
     tickets.router,
     scans.router,
     scan_list.router,
+    scan_batch.router,
+    incidents.router,
+    heartbeats.router,
+    registry.router,
+    manifest.router,
     webhook_endpoints.router,
     webhook_deliveries.router,
     webhook_replays.router,

@@ -6,9 +6,10 @@ from uuid import UUID
 
 import msgspec
 from fastapi import APIRouter, Request
+from msgspec import structs
 from starlette.responses import Response
 
-from gatepass.api.auth import authorize_cached
+from gatepass.api.auth import authorize_cached, reauthorize, require_device
 from gatepass.api.fast_path import as_route
 from gatepass.api.request import ApiCall, RawRequest, decoded, moment
 from gatepass.api.responses import REPLAYED, Reply, refusal_reply
@@ -17,8 +18,9 @@ from gatepass.api.state import ApiState
 from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
 from gatepass.domain import cards, sandbox
-from gatepass.domain.cards import InvalidToken
-from gatepass.domain.keys import Caller, InvalidKey, Mode, Scope
+from gatepass.domain.cards import InvalidToken, PhoneCode, Token
+from gatepass.domain.events import EventNotFound
+from gatepass.domain.keys import Caller, DeviceAssignment, InvalidKey, Mode, Scope
 from gatepass.domain.tickets import Scan, ScanOutcome
 
 router = APIRouter(tags=["Scans"])
@@ -50,15 +52,33 @@ async def scan(request: Request) -> Response:
 
 async def answer_scan(state: ApiState, call: ApiCall, request: RawRequest) -> Reply:
     """Check the key, the body and the card, then get the verdict: in this order each may refuse."""
-    caller = await authorize_cached(state, call, request.header(b"authorization"), Scope.TICKETS_ACTIVATE)
+    authorization = request.header(b"authorization")
+    caller = await authorize_cached(state, call, authorization, Scope.TICKETS_ACTIVATE)
     body = parsed(await request.body())
     wanted = await _presented(state, call, caller, body, request.idempotency_key())
-    verdict = await state.scans(wanted)
+    if caller.device is None:
+        verdict = await state.scans(wanted)
+    else:
+        verdict = await _verdict_for_device(state, call, authorization, caller.device, wanted)
     if verdict is None:  # a cached key is no longer valid: the API key, or the one that signed the token
         call.unconfirmed = True
         raise InvalidKey if wanted.signing_key is None else InvalidToken
     call.logged = True
     return _reply(call, caller.mode, verdict)
+
+
+async def _verdict_for_device(
+    state: ApiState, call: ApiCall, authorization: str | None, device: DeviceAssignment, wanted: Scan
+) -> ScanOutcome | None:
+    """The verdict on a device's scan. One that was moved or ended since its key was cached is judged once more."""
+    if wanted.event_id == device.event_id:
+        verdict = await state.scans(wanted)
+        if verdict is not None:
+            return verdict
+    now = require_device(await reauthorize(state, call, authorization, Scope.TICKETS_ACTIVATE))
+    if wanted.event_id != now.event_id:
+        raise EventNotFound
+    return await state.scans(structs.replace(wanted, assigned_gate=now.gate))
 
 
 def parsed(raw: bytes) -> ScanIn:
@@ -75,7 +95,8 @@ async def _presented(state: ApiState, call: ApiCall, caller: Caller, body: ScanI
         raise InvalidRequest("event_id is not a UUID.", param="event_id")
     call.event_id = event_id
     occurred_at = None if body.occurred_at is None else _occurred_at(body.occurred_at, call.at)
-    number, shown, signing_key, expired = await _card(state, caller, event_id, body, occurred_at or call.at)
+    shown_at = occurred_at or call.at
+    number, shown, token = await _card(state, caller, event_id, body)
     return Scan(
         request_id=call.id,
         organization_id=caller.organization_id,
@@ -88,12 +109,15 @@ async def _presented(state: ApiState, call: ApiCall, caller: Caller, body: ScanI
         event_id=event_id,
         card_number=number,
         shown=shown,
-        expired=expired,
+        expired=token is not None and token.is_expired(shown_at),
         gate=body.gate,
         scanner_id=body.scanner_id,
         occurred_at=occurred_at,
         given=sandbox.judge(number) if _is_fictional(caller, event_id) else None,
-        signing_key=signing_key,
+        signing_key=token.signing_key if token else None,
+        phone=token.phone if token else None,
+        fresh=token is not None and token.is_fresh(shown_at),
+        assigned_gate=caller.device.gate if caller.device else None,
     )
 
 
@@ -102,18 +126,18 @@ def _is_fictional(caller: Caller, event_id: UUID) -> bool:
 
 
 async def _card(
-    state: ApiState, caller: Caller, event_id: UUID, body: ScanIn, at: datetime
-) -> tuple[str, str, UUID | None, bool]:
-    """The card's number, the number or token that was shown, its signing key, and whether it had expired."""
+    state: ApiState, caller: Caller, event_id: UUID, body: ScanIn
+) -> tuple[str, str, Token | PhoneCode | None]:
+    """The card's number, the number or token that was shown, and what the token says."""
     if body.token is None:
         number = body.card_number or ""
         number = number if _is_fictional(caller, event_id) else cards.normalize_number(number)
-        return number, number, None, False
+        return number, number, None
     name = sandbox.named_card(body.token) if caller.mode is Mode.SANDBOX else None
     if name:
-        return name, body.token, None, False
+        return name, body.token, None
     token = await state.public_keys.read_token(caller.tenant_id, body.token)
-    return token.card_number, body.token, token.signing_key, token.is_expired(at)
+    return token.card_number, body.token, token
 
 
 def _occurred_at(text: str, now: datetime) -> datetime:

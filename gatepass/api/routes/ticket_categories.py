@@ -1,6 +1,7 @@
 """POST /events/{id}/ticket-categories, PATCH and DELETE /ticket-categories/{id}: the kinds of ticket of an event."""
 
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Final
 from uuid import UUID
@@ -11,8 +12,8 @@ from msgspec import UNSET, UnsetType
 
 from gatepass.api.etag import seen_versions
 from gatepass.api.once import Kept, once, reply, the_kept
-from gatepass.api.request import decoded
-from gatepass.api.routes.event_changes import FICTIONAL, EventId, EventsWrite, event_to_change
+from gatepass.api.request import decoded, moment
+from gatepass.api.routes.event_changes import FICTIONAL, EventId, EventsWrite, Time, event_to_change
 from gatepass.api.routes.events import TicketCategoryOut
 from gatepass.api.schemas import Data
 from gatepass.api.write import Write
@@ -22,7 +23,6 @@ from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
 from gatepass.base.ids import strict_uuid
 from gatepass.domain import events, sandbox
 from gatepass.domain.events import CategoryDetails, CategoryNotFound, TicketCategory
-from gatepass.domain.events.money import exact
 from gatepass.domain.keys import Mode
 
 router = APIRouter(tags=["Events"])
@@ -35,6 +35,8 @@ Currency = Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$")]
 # JSON has one kind of number, so that 100.0 is a whole one.
 Places = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] | Annotated[float, msgspec.Meta(ge=0, le=10_000_000)]
 Tier = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_-]{0,31}$")]
+# As in the body of a scan, but never empty.
+Gates = Annotated[list[Annotated[str, msgspec.Meta(min_length=1, max_length=64)]], msgspec.Meta(max_length=50)]
 
 
 class NewCategory(msgspec.Struct, frozen=True):
@@ -43,6 +45,9 @@ class NewCategory(msgspec.Struct, frozen=True):
     currency: Currency
     quantity_total: Places
     tier: Tier = "standard"
+    valid_from: Time | None = None
+    valid_until: Time | None = None
+    gates: Gates | None = None
 
 
 class CategoryChange(msgspec.Struct, frozen=True):
@@ -51,6 +56,9 @@ class CategoryChange(msgspec.Struct, frozen=True):
     currency: Currency | UnsetType = UNSET
     quantity_total: Places | UnsetType = UNSET
     tier: Tier | UnsetType = UNSET
+    valid_from: Time | UnsetType | None = UNSET
+    valid_until: Time | UnsetType | None = UNSET
+    gates: Gates | UnsetType | None = UNSET
 
 
 @router.post("/events/{id}/ticket-categories", status_code=201, response_model=Data[TicketCategoryOut])
@@ -59,11 +67,12 @@ async def create_category(write: EventsWrite, id: EventId) -> Response:
     event_id, raw = event_to_change(write, id), await write.request.body()
     body, organization_id = decoded(raw, NEW), write.caller.tenant_id
     places = _whole(body.quantity_total)
+    valid_from, valid_until = _moment(body.valid_from, "valid_from"), _moment(body.valid_until, "valid_until")
 
     async def create(tx: Tx) -> Kept:
         category_id = await events.add_category(
             tx, organization_id, event_id, body.name, _decimal(body.price), body.currency, places,
-            tier=body.tier, by=write.by, at=write.at,
+            tier=body.tier, valid_from=valid_from, valid_until=valid_until, gates=body.gates, by=write.by, at=write.at,
         )  # fmt: skip
         return Kept(201, id=category_id)
 
@@ -116,9 +125,13 @@ def _changed(category: TicketCategory, body: CategoryChange) -> CategoryDetails:
         given["price"] = _decimal(given["price"])
     if "quantity_total" in given:
         given["quantity_total"] = _whole(given["quantity_total"])
-    price = exact(category.price_minor, category.currency)
-    was = CategoryDetails(category.name, price, category.currency, category.quantity_total, category.tier)
-    return replace(was, **given)
+    for name in given.keys() & {"valid_from", "valid_until"}:
+        given[name] = _moment(given[name], name)
+    return replace(CategoryDetails.of(category), **given)
+
+
+def _moment(text: str | None, param: str) -> datetime | None:
+    return None if text is None else moment(text, param)
 
 
 def _decimal(price: float) -> Decimal:

@@ -12,7 +12,7 @@ from gatepass.base.clock import system_clock
 from gatepass.base.database import Database
 from gatepass.base.settings import Settings
 from gatepass.cli import database, valkey
-from gatepass.cli.doctor import cluster
+from gatepass.cli.doctor import cluster, mail, wallet
 from gatepass.cli.doctor.report import Finding
 from gatepass.cli.errors import WRONG_STATE, CommandError
 from gatepass.cli.settings import read_operator_settings, variable
@@ -27,7 +27,7 @@ LARGEST_SKEW: Final = timedelta(seconds=1)
 
 
 def doctor() -> None:
-    """Check settings, keys, database, replication, schema and clock, and say how to fix what is wrong."""
+    """Check settings, keys, mail, database, replication, schema and clock, and say how to fix what is wrong."""
     raise typer.Exit(asyncio.run(_report(Console(soft_wrap=True, highlight=False))))
 
 
@@ -51,9 +51,8 @@ async def _findings() -> AsyncGenerator[Finding, None]:
         return
     yield Finding(True, "The settings can be read.")
     yield _encryption(settings)
-    if settings.valkey_url is not None:
-        async for finding in _of_valkey(settings.valkey_url.get_secret_value()):
-            yield finding
+    async for finding in _of_other_services(settings):
+        yield finding
     if database.is_unverified(settings.database_url.get_secret_value()):
         yield _unverified("PostgreSQL", "Set sslmode=verify-full and sslrootcert in GATEPASS_DATABASE_URL.")
     async for finding in cluster.of_hosts(settings):
@@ -64,6 +63,16 @@ async def _findings() -> AsyncGenerator[Finding, None]:
                 yield finding
     except CommandError as error:
         yield Finding(False, str(error))
+
+
+async def _of_other_services(settings: Settings) -> AsyncGenerator[Finding, None]:
+    for finding in wallet.of_wallets(settings, system_clock()):
+        yield finding
+    async for finding in mail.of_mail(settings):
+        yield finding
+    if settings.valkey_url is not None:
+        async for finding in _of_valkey(settings.valkey_url.get_secret_value()):
+            yield finding
 
 
 def _encryption(settings: Settings) -> Finding:

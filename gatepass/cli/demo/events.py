@@ -48,6 +48,8 @@ async def create(
         city=event.city,
         country=event.country,
         time_zone=TIME_ZONES[event.country],
+        # A scan for an event that has begun already is to open the gate at once.
+        doors_open_at=starts_at - DOORS_BEFORE if starts_at > at else None,
     )
     categories = {
         await events.add_category(
@@ -69,6 +71,7 @@ CATEGORIES: Final = (
 )
 
 FIVE_HOURS: Final = timedelta(hours=5)
+DOORS_BEFORE: Final = timedelta(hours=1)
 
 # The event that the cards hold tickets for. It lasts long, so that maintenance does not end it while a demo is in use.
 PUBLISHED: Final = DemoEvent(

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -72,6 +73,15 @@ async def find_holders(tx: Tx, organization_id: UUID, query: str) -> list[Holder
     return await tx.all(Holder, BY_NUMBER, organization_id, normalize_number(query))
 
 
+async def keep_holders(tx: Tx, organization_id: UUID, card_ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the cards that have a holder. None of these is erased before the transaction ends.
+
+    Whoever writes letters asks first: a letter that is written while its reader is erased would stay.
+    """
+    rows = await tx.rows(KEEP, organization_id, card_ids)
+    return {row["card_id"] for row in rows}
+
+
 # Holders that version 0.2 stored have no row in `holder_email`.
 BY_EMAIL: Final = """
     SELECT h.card_id, c.number AS card_number, c.status AS card_status, h.name, h.email
@@ -92,6 +102,15 @@ BY_EMAIL: Final = """
       JOIN card c ON c.organization_id = $1 AND c.id = found.card_id
      ORDER BY h.card_id
      LIMIT $4
+"""
+
+KEEP: Final = """
+    SELECT card_id
+      FROM card_holder
+     WHERE organization_id = $1
+       AND card_id = ANY ($2::uuid[])
+     ORDER BY card_id
+       FOR KEY SHARE
 """
 
 BY_NUMBER: Final = """

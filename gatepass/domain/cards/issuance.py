@@ -14,8 +14,10 @@ from gatepass.domain import audit_log, twin
 from gatepass.domain.cards import messages
 from gatepass.domain.cards.card import SERIALS, Card, CardNumberTaken, CardStatus, format_number
 from gatepass.domain.cards.holders import HolderDetails
+from gatepass.domain.cards.links import LinkState, end_link
 from gatepass.domain.cards.messages import CardChange
 from gatepass.domain.cards.people import cards_of_people, list_addresses, list_current, take_turns
+from gatepass.domain.mail.cleanup import erase_of_card
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,10 @@ def _random_serials(count: int) -> list[int]:
 
 
 async def erase_holder(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: datetime) -> None:
-    """Delete the person's data. The card, its tickets and their history stay as they are."""
+    """Delete the person's data and letters, and end the link that they have. The card and its history stay."""
     if await tx.run(ERASE, organization_id, card_id):
+        await erase_of_card(tx, organization_id, card_id)
+        await end_link(tx, organization_id, card_id, LinkState.ENDED, at=at)
         await tx.run(TOUCH, organization_id, card_id, at)
         await audit_log.record(tx, organization_id, "card", card_id, "holder erased", by=by, at=at)
         await messages.tell_updated(tx, organization_id, card_id, [CardChange.HOLDER], at=at)

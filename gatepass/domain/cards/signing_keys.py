@@ -80,14 +80,32 @@ async def verifying_keys(tx: Tx, organization_id: UUID) -> list[PublicKey]:
 
 async def signer(tx: Tx, organization_id: UUID, vault: Vault, *, at: datetime) -> Signer:
     """A function that signs tokens with the organization's newest key. A twin gets its first one here."""
-    newest = await tx.one(_SealedKey, NEWEST, organization_id)
-    if newest is None and twin.is_twin(organization_id):
-        await rotate(tx, organization_id, vault, by="sandbox", at=at)
-        newest = await tx.one(_SealedKey, NEWEST, organization_id)
-    if newest is None:
-        raise NoSigningKey
-    key = SigningKey(vault.open(newest.sealed_private_key, private_key_context(organization_id, newest.id)))
+    key = await newest_key(tx, organization_id, vault, at=at)
     return lambda card_number, expires_at: token.sign(card_number, expires_at, key)
+
+
+async def newest_key(tx: Tx, organization_id: UUID, vault: Vault, *, at: datetime) -> SigningKey:
+    """The key that signs; for what is no token. A twin gets its first one here."""
+    key = await _existing_key(tx, organization_id, vault)
+    if key is None and twin.is_twin(organization_id):
+        await rotate(tx, organization_id, vault, by="sandbox", at=at)
+        key = await _existing_key(tx, organization_id, vault)
+    if key is None:
+        raise NoSigningKey
+    return key
+
+
+async def existing_signer(tx: Tx, organization_id: UUID, vault: Vault) -> Signer | None:
+    """As `signer`, for a call that must not change anything: None if there is no key yet."""
+    key = await _existing_key(tx, organization_id, vault)
+    return None if key is None else lambda card_number, expires_at: token.sign(card_number, expires_at, key)
+
+
+async def _existing_key(tx: Tx, organization_id: UUID, vault: Vault) -> SigningKey | None:
+    newest = await tx.one(_SealedKey, NEWEST, organization_id)
+    if newest is None:
+        return None
+    return SigningKey(vault.open(newest.sealed_private_key, private_key_context(organization_id, newest.id)))
 
 
 def private_key_context(organization_id: UUID, key_id: UUID) -> str:

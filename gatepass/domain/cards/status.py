@@ -9,6 +9,7 @@ from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import audit_log, webhooks
 from gatepass.domain.cards import messages
 from gatepass.domain.cards.card import CardNotFound, CardStatus
+from gatepass.domain.cards.links import LinkState, end_link
 
 STATUS_TRANSITIONS: Final[dict[CardStatus, frozenset[CardStatus]]] = {
     CardStatus.ACTIVE: frozenset({CardStatus.SUSPENDED, CardStatus.REVOKED}),
@@ -28,6 +29,8 @@ async def change_status(
     if to not in STATUS_TRANSITIONS[status]:
         raise NotAllowedFromHere(f"A card that is {status} cannot become {to}.")
     await tx.run(CHANGE_STATUS, organization_id, card_id, to, at)
+    if to is CardStatus.REVOKED:
+        await end_link(tx, organization_id, card_id, LinkState.ENDED, at=at)
     await audit_log.record(
         tx, organization_id, "card", card_id, to, by=by, at=at, was=status, becomes=to, reason=reason
     )

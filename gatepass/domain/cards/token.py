@@ -19,6 +19,8 @@ from gatepass.base.errors import Refusal
 from gatepass.base.wire_constants import TOKEN_PREFIX
 
 LONGEST: Final = 512
+# In seconds. A page gives a phone that cannot sign a token for 60, and scanners' clocks are not exact.
+FRESH: Final = 120
 PATTERN: Final = re.compile(
     rf"({TOKEN_PREFIX}\.([A-Za-z0-9_-]{{1,64}})\.(0|[1-9][0-9]{{0,11}}))\.([A-Za-z0-9_-]{{86}})", re.ASCII
 )
@@ -50,6 +52,14 @@ class Token:
 
     def is_expired(self, at: datetime) -> bool:
         return self.expires_at <= at.timestamp()
+
+    def is_fresh(self, at: datetime) -> bool:
+        """Whether it ends so soon that a picture of it is of no use: events that want phones' own codes take it."""
+        return self.expires_at - at.timestamp() <= FRESH
+
+    @property
+    def phone(self) -> None:
+        """No phone has signed it."""
 
 
 def sign(card_number: str, expires_at: datetime, key: SigningKey) -> str:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.domain.cards.card import Card, CardStatus
+from gatepass.domain.cards.phone_code import PhoneCode
 from gatepass.domain.cards.token import Token
 from gatepass.domain.keys import InvalidKey
 
@@ -38,12 +39,12 @@ INVALID: Final = Verification(None, expired=False, reason=VerificationReason.INV
 
 @dataclass(frozen=True, slots=True)
 class VerificationRequest:
-    """A token with a valid signature, and the API key of the caller. `tenant_id` has the card."""
+    """A token or a phone's code with valid signatures, and the API key of the caller. `tenant_id` has the card."""
 
     organization_id: UUID
     tenant_id: UUID
     key_id: UUID
-    token: Token
+    token: Token | PhoneCode
 
 
 async def verify(tx: Tx, requests: Sequence[VerificationRequest], *, at: datetime) -> list[Verification | InvalidKey]:
@@ -64,7 +65,9 @@ async def verify(tx: Tx, requests: Sequence[VerificationRequest], *, at: datetim
             results[place] = InvalidKey()
         elif row["signing_key_is_good"] and row["id"] is not None:
             card = Card(row["id"], row["number"], CardStatus(row["status"]), row["issued_at"])
-            results[place] = standing(card, expired=requests[place].token.is_expired(at))
+            token = requests[place].token
+            ended = token.phone is not None and token.phone != row["phone"]
+            results[place] = standing(card, expired=ended or token.is_expired(at))
     return results
 
 
@@ -84,16 +87,17 @@ LOOK_UP: Final = """
                       AND a.id = u.key_id
                       AND a.revoked_at IS NULL
                       AND (a.expires_at IS NULL OR a.expires_at > $5)
+                      AND (a.device_id IS NULL OR 'cards:verify' = ANY (a.scopes))  -- a retired device has none
                    OFFSET 0) AS key_is_good,
            EXISTS (SELECT FROM signing_key s
                     WHERE s.organization_id = u.tenant_id
                       AND s.id = u.signing_key
                       AND s.retired_at IS NULL
                    OFFSET 0) AS signing_key_is_good,
-           c.id, c.number, c.status, c.issued_at
+           c.id, c.number, c.status, c.issued_at, c.phone
       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $6::uuid[])
            WITH ORDINALITY u (organization_id, key_id, signing_key, card_number, tenant_id, n)
-      LEFT JOIN LATERAL (SELECT x.id, x.number, x.status, x.issued_at
+      LEFT JOIN LATERAL (SELECT x.id, x.number, x.status, x.issued_at, x.phone
                            FROM card x
                           WHERE x.organization_id = u.tenant_id
                             AND x.number = u.card_number

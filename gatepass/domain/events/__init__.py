@@ -2,7 +2,7 @@
 
 from gatepass.domain.events.admin_list import EventFilter, EventOrder, EventPage, EventPeriod, list_events
 from gatepass.domain.events.cancellation import Consequences, cancel, consequences
-from gatepass.domain.events.catalogue import CatalogueEntry, find, published, with_status
+from gatepass.domain.events.catalogue import CatalogueEntry, find, published, titles_of, with_status
 from gatepass.domain.events.categories import (
     CategoryDetails,
     CategoryNotFound,
@@ -18,7 +18,16 @@ from gatepass.domain.events.deletion import delete
 from gatepass.domain.events.details import Details, cover_address, problems
 from gatepass.domain.events.duplication import duplicate, shifted_event
 from gatepass.domain.events.editing import change_status, create, edit, end_past_events, lock
-from gatepass.domain.events.event import Event, EventNotActive, EventNotFound, EventStatus, TicketCategory
+from gatepass.domain.events.event import (
+    DoorsClosed,
+    Event,
+    EventCodes,
+    EventNotActive,
+    EventNotFound,
+    EventStatus,
+    OfflineAdmission,
+    TicketCategory,
+)
 from gatepass.domain.events.money import to_major, to_minor
 from gatepass.domain.events.publication import CheckArea, CheckFinding, PublicationCheck, blockers, checklist, publish
 
@@ -31,7 +40,9 @@ __all__ = [
     "Consequences",
     "Cover",
     "Details",
+    "DoorsClosed",
     "Event",
+    "EventCodes",
     "EventFilter",
     "EventNotActive",
     "EventNotFound",
@@ -39,6 +50,7 @@ __all__ = [
     "EventPage",
     "EventPeriod",
     "EventStatus",
+    "OfflineAdmission",
     "PublicationCheck",
     "TicketCategory",
     "add_category",
@@ -67,6 +79,7 @@ __all__ = [
     "remove_category",
     "shifted_event",
     "store_cover",
+    "titles_of",
     "to_major",
     "to_minor",
     "with_status",

@@ -85,7 +85,7 @@ def _place(event: Event) -> Place:
 EARLIEST: Final = """
     SELECT *
       FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-                   updated_at
+                   updated_at, codes, doors_open_at, offline
               FROM event
              WHERE organization_id = $1
                AND (starts_at, id) > ($2, $3)
@@ -102,7 +102,7 @@ EARLIEST: Final = """
 LATEST: Final = """
     SELECT *
       FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-                   updated_at
+                   updated_at, codes, doors_open_at, offline
               FROM event
              WHERE organization_id = $1
                AND (starts_at, id) < ($2, $3)
@@ -120,7 +120,7 @@ LATEST: Final = """
 UPCOMING: Final = """
     SELECT *
       FROM ((SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-                    updated_at
+                    updated_at, codes, doors_open_at, offline
                FROM event
               WHERE organization_id = $1
                 AND status = 'draft'
@@ -129,7 +129,7 @@ UPCOMING: Final = """
               LIMIT $4)
             UNION ALL
             (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-                    updated_at
+                    updated_at, codes, doors_open_at, offline
                FROM event
               WHERE organization_id = $1
                 AND status = 'published'
@@ -148,7 +148,7 @@ UPCOMING: Final = """
 STATUS_EARLIEST: Final = """
     SELECT *
       FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-                   updated_at
+                   updated_at, codes, doors_open_at, offline
               FROM event
              WHERE organization_id = $1
                AND status = $10
@@ -166,7 +166,7 @@ STATUS_EARLIEST: Final = """
 STATUS_LATEST: Final = """
     SELECT *
       FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-                   updated_at
+                   updated_at, codes, doors_open_at, offline
               FROM event
              WHERE organization_id = $1
                AND status = $10

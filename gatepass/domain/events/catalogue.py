@@ -1,6 +1,6 @@
 """Reading the catalogue: published events in a list, any event by its id."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -38,6 +38,12 @@ async def published(tx: Tx, organization_id: UUID, *, after: Place | None, limit
     return await with_categories(tx, organization_id, events)
 
 
+async def titles_of(tx: Tx, organization_id: UUID, event_ids: Iterable[UUID]) -> dict[UUID, str]:
+    """The titles of these events, for pages that only name them."""
+    found = await tx.rows(TITLES, organization_id, list(event_ids))
+    return {row["id"]: row["title"] for row in found}
+
+
 async def find(tx: Tx, organization_id: UUID, event_id: UUID) -> CatalogueEntry:
     event = await tx.one(Event, FIND, organization_id, event_id)
     if event is None:
@@ -50,9 +56,16 @@ async def with_categories(tx: Tx, organization_id: UUID, events: Sequence[Event]
     return [CatalogueEntry(event, [c for c in categories if c.event_id == event.id]) for event in events]
 
 
+TITLES: Final = """
+    SELECT id, title
+      FROM event
+     WHERE organization_id = $1
+       AND id = ANY ($2)
+"""
+
 FIRST_PAGE: Final = """
     SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-           updated_at
+           updated_at, codes, doors_open_at, offline
       FROM event
      WHERE organization_id = $1
        AND status = 'published'
@@ -62,7 +75,7 @@ FIRST_PAGE: Final = """
 
 NEXT_PAGE: Final = """
     SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-           updated_at
+           updated_at, codes, doors_open_at, offline
       FROM event
      WHERE organization_id = $1
        AND status = 'published'
@@ -73,7 +86,7 @@ NEXT_PAGE: Final = """
 
 WITH_STATUS: Final = """
     SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-           updated_at
+           updated_at, codes, doors_open_at, offline
       FROM event
      WHERE organization_id = $1
        AND status = $2
@@ -84,14 +97,15 @@ WITH_STATUS: Final = """
 
 FIND: Final = """
     SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-           updated_at
+           updated_at, codes, doors_open_at, offline
       FROM event
      WHERE organization_id = $1
        AND id = $2
 """
 
 CATEGORIES: Final = """
-    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at
+    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at,
+           valid_from, valid_until, gates
       FROM ticket_category
      WHERE organization_id = $1
        AND event_id = ANY ($2)

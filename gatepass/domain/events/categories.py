@@ -1,4 +1,7 @@
-"""Ticket categories: names, prices and numbers of places. There are never fewer places than tickets issued."""
+"""Ticket categories: names, prices, numbers of places, and when and where their tickets open the gate.
+
+There are never fewer places than tickets issued.
+"""
 
 import re
 from collections.abc import Iterator
@@ -8,21 +11,26 @@ from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.errors import InvalidRequest, NotAllowedFromHere, Refusal
 from gatepass.base.ids import new_id
 from gatepass.domain import audit_log
 from gatepass.domain.events import messages
-from gatepass.domain.events.details import text_problem
+from gatepass.domain.events.details import text_problem, year_problem
 from gatepass.domain.events.editing import lock
 from gatepass.domain.events.event import FINAL_STATUSES, TicketCategory
-from gatepass.domain.events.money import to_minor, written
+from gatepass.domain.events.money import exact, to_minor, written
 
 TIER: Final = re.compile("[a-z][a-z0-9_-]{0,31}", re.ASCII)
 LONGEST_NAME: Final = 100
 # A page shows all of them, and the API sends them with each event.
 MOST: Final = 50
 MOST_PLACES: Final = 10_000_000
+# A refusal names them all, and a manifest carries them to each device.
+MOST_GATES: Final = 50
+# As in the body of a scan.
+LONGEST_GATE: Final = 64
 
 
 class CategoryNotFound(Refusal):
@@ -33,13 +41,24 @@ class CategoryNotFound(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class CategoryDetails:
-    """A category as an organizer describes it."""
+    """A category as an organizer describes it. An empty list of gates is none: its tickets open all of them."""
 
     name: str
     price: Decimal
     currency: str
     quantity_total: int
     tier: str = "standard"
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    gates: list[str] | None = None
+
+    @classmethod
+    def of(cls, category: TicketCategory) -> "CategoryDetails":
+        """The present details of this category."""
+        return cls(
+            category.name, exact(category.price_minor, category.currency), category.currency, category.quantity_total,
+            category.tier, category.valid_from, category.valid_until, category.gates,
+        )  # fmt: skip
 
 
 def category_problems(details: CategoryDetails) -> dict[str, str]:
@@ -64,6 +83,23 @@ def _problems(details: CategoryDetails) -> Iterator[tuple[str, str]]:
         to_minor(details.price, details.currency)
     except InvalidRequest as refusal:
         yield refusal.param or "price", str(refusal)
+    for field in ("valid_from", "valid_until"):
+        if (problem := year_problem(getattr(details, field))) is not None:
+            yield field, problem
+    if details.valid_from is not None and details.valid_until is not None and details.valid_from >= details.valid_until:
+        yield "valid_until", "It lies after the time from which they are good."
+    if (problem := _gates_problem(details.gates or [])) is not None:
+        yield "gates", problem
+
+
+def _gates_problem(gates: list[str]) -> str | None:
+    if len(gates) > MOST_GATES:
+        return f"At most {MOST_GATES} gates."
+    if any(not gate.strip() for gate in gates):
+        return "A gate has a name."
+    if len(set(gates)) < len(gates):
+        return "A gate is named twice."
+    return next((problem for gate in gates if (problem := text_problem(gate, LONGEST_GATE))), None)
 
 
 async def add_category(
@@ -78,13 +114,16 @@ async def add_category(
     by: str,
     at: datetime,
     tier: str = "standard",
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
+    gates: list[str] | None = None,
 ) -> UUID:
-    details = CategoryDetails(name, price, currency, quantity_total, tier)
+    details = CategoryDetails(name, price, currency, quantity_total, tier, valid_from, valid_until, gates)
     await _open_for_changes(tx, organization_id, event_id, details)
     if await tx.value(COUNT, organization_id, event_id) >= MOST:
         raise NotAllowedFromHere(f"An event has at most {MOST} categories.")
-    category_id, minor = new_id(), to_minor(price, currency)
-    await tx.run(ADD, organization_id, category_id, event_id, name, tier, minor, currency, quantity_total)
+    category_id = new_id()
+    await tx.run(ADD, organization_id, category_id, event_id, *_columns(details))
     becomes = _described(details)
     await audit_log.record(tx, organization_id, "event", event_id, "category added", by=by, at=at, becomes=becomes)
     await messages.tell_updated(tx, organization_id, event_id, at=at)
@@ -102,14 +141,13 @@ async def edit_category(
         raise InvalidRequest(sentence, param="quantity_total")
     if was.quantity_sold and details.currency != was.currency:
         raise InvalidRequest(f"Some are issued for {was.currency}: the currency stays.", param="currency")
-    minor = to_minor(details.price, details.currency)
-    new = (details.name, details.tier, minor, details.currency, details.quantity_total)
-    if new == (was.name, was.tier, was.price_minor, was.currency, was.quantity_total):
+    new = _columns(details)
+    if new == _columns(CategoryDetails.of(was)):
         return
     await tx.run(EDIT, organization_id, category_id, *new)
     await audit_log.record(
         tx, organization_id, "event", event_id, "category changed", by=by, at=at,
-        was=_described_as_it_is(was), becomes=_described(details),
+        was=_described(CategoryDetails.of(was)), becomes=_described(details),
     )  # fmt: skip
     await messages.tell_updated(tx, organization_id, event_id, at=at)
 
@@ -139,7 +177,7 @@ async def remove_category(
     if was.quantity_sold:
         raise NotAllowedFromHere(f"{was.quantity_sold:,} tickets of {was.name} are issued, so it cannot be removed.")
     await tx.run(REMOVE, organization_id, category_id, at)
-    was_described = _described_as_it_is(was)
+    was_described = _described(CategoryDetails.of(was))
     await audit_log.record(tx, organization_id, "event", event_id, "category removed", by=by, at=at, was=was_described)
     await messages.tell_updated(tx, organization_id, event_id, at=at)
 
@@ -160,14 +198,23 @@ async def _lock(tx: Tx, organization_id: UUID, event_id: UUID, category_id: UUID
     return found
 
 
+def _columns(details: CategoryDetails) -> tuple[object, ...]:
+    """In the order of ADD and EDIT."""
+    minor = to_minor(details.price, details.currency)
+    window = (details.valid_from, details.valid_until)
+    return (details.name, details.tier, minor, details.currency, details.quantity_total, *window, details.gates or None)
+
+
 def _described(details: CategoryDetails) -> str:
     price = written(to_minor(details.price, details.currency), details.currency)
-    return f"{details.name} ({details.tier}), {price} {details.currency}, {details.quantity_total:,} places"
-
-
-def _described_as_it_is(category: TicketCategory) -> str:
-    price = written(category.price_minor, category.currency)
-    return f"{category.name} ({category.tier}), {price} {category.currency}, {category.quantity_total:,} places"
+    parts = [f"{details.name} ({details.tier})", f"{price} {details.currency}", f"{details.quantity_total:,} places"]
+    if details.valid_from is not None:
+        parts.append(f"from {rfc3339(details.valid_from)}")
+    if details.valid_until is not None:
+        parts.append(f"until {rfc3339(details.valid_until)}")
+    if details.gates:
+        parts.append(f"at {'; '.join(details.gates)}")
+    return ", ".join(parts)
 
 
 COUNT: Final = """
@@ -179,12 +226,14 @@ COUNT: Final = """
 """
 
 ADD: Final = """
-    INSERT INTO ticket_category (organization_id, id, event_id, name, tier, price_minor, currency, quantity_total)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    INSERT INTO ticket_category (organization_id, id, event_id, name, tier, price_minor, currency, quantity_total,
+                                 valid_from, valid_until, gates)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 """
 
 LOCK: Final = """
-    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at
+    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at,
+           valid_from, valid_until, gates
       FROM ticket_category
      WHERE organization_id = $1
        AND event_id = $2
@@ -201,7 +250,8 @@ EVENT_OF: Final = """
 """
 
 FIND: Final = """
-    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at
+    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at,
+           valid_from, valid_until, gates
       FROM ticket_category
      WHERE organization_id = $1
        AND id = $2
@@ -210,7 +260,8 @@ FIND: Final = """
 
 EDIT: Final = """
     UPDATE ticket_category
-       SET name = $3, tier = $4, price_minor = $5, currency = $6, quantity_total = $7
+       SET name = $3, tier = $4, price_minor = $5, currency = $6, quantity_total = $7, valid_from = $8,
+           valid_until = $9, gates = $10
      WHERE organization_id = $1
        AND id = $2
 """

@@ -33,7 +33,7 @@ async def delete(tx: Tx, organization_id: UUID, event_id: UUID, *, by: str, at: 
 # No ticket and no import can be added to it meanwhile: their foreign keys wait for these locks.
 HOLD: Final = """
     SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-           updated_at
+           updated_at, codes, doors_open_at, offline
       FROM event
      WHERE organization_id = $1
        AND id = $2

@@ -9,7 +9,7 @@ from typing import Final
 from gatepass.base.errors import InvalidRequest
 from gatepass.domain.cell import with_letter
 from gatepass.domain.events.countries import countries
-from gatepass.domain.events.event import Event
+from gatepass.domain.events.event import Event, EventCodes, OfflineAdmission
 from gatepass.domain.events.time_zones import FIRST_YEAR, LAST_YEAR, UNKNOWN, known_zones
 
 # In code points, as PostgreSQL counts them.
@@ -33,6 +33,9 @@ class Details:
     city: str | None = None
     country: str | None = None
     cover_url: str | None = None
+    codes: EventCodes = EventCodes.ANY
+    doors_open_at: datetime | None = None
+    offline: OfflineAdmission = OfflineAdmission.MANIFEST
 
     @classmethod
     def of(cls, event: Event) -> "Details":
@@ -74,11 +77,24 @@ def _problems(details: Details) -> Iterator[tuple[str, str]]:
         yield "time_zone", UNKNOWN
     if details.cover_url is not None and not is_cover(details.cover_url):
         yield "cover_url", "A picture's address begins with https:// and has no spaces in it."
-    for field, moment in (("starts_at", details.starts_at), ("ends_at", details.ends_at)):
-        if not FIRST_YEAR - 1 <= moment.year <= LAST_YEAR + 1:
-            yield field, f"The year must be from {FIRST_YEAR} to {LAST_YEAR}."
+    yield from _time_problems(details)
+
+
+def _time_problems(details: Details) -> Iterator[tuple[str, str]]:
+    for field in ("starts_at", "ends_at", "doors_open_at"):
+        if (problem := year_problem(getattr(details, field))) is not None:
+            yield field, problem
     if not details.starts_at < details.ends_at:
         yield "ends_at", "An event starts before it ends."
+    if details.doors_open_at is not None and not details.doors_open_at < details.ends_at:
+        yield "doors_open_at", "The doors open before the event ends."
+
+
+def year_problem(moment: datetime | None) -> str | None:
+    """Why this moment was surely mistyped."""
+    if moment is None or FIRST_YEAR - 1 <= moment.year <= LAST_YEAR + 1:
+        return None
+    return f"The year must be from {FIRST_YEAR} to {LAST_YEAR}."
 
 
 def is_cover(url: str) -> bool:

@@ -9,11 +9,20 @@ from gatepass.base.clock import rfc3339
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import new_id
-from gatepass.domain import audit_log, twin
+from gatepass.domain import audit_log, keys, twin
 from gatepass.domain.events import details, messages
 from gatepass.domain.events.covers import delete_unused
 from gatepass.domain.events.details import Details
-from gatepass.domain.events.event import FINAL_STATUSES, GRACE, STATUS_TRANSITIONS, Event, EventNotFound, EventStatus
+from gatepass.domain.events.event import (
+    FINAL_STATUSES,
+    GRACE,
+    STATUS_TRANSITIONS,
+    Event,
+    EventCodes,
+    EventNotFound,
+    EventStatus,
+    OfflineAdmission,
+)
 
 
 async def create(
@@ -31,9 +40,25 @@ async def create(
     city: str | None = None,
     country: str | None = None,
     cover_url: str | None = None,
+    codes: EventCodes = EventCodes.ANY,
+    doors_open_at: datetime | None = None,
+    offline: OfflineAdmission = OfflineAdmission.MANIFEST,
 ) -> UUID:
     """Create an event; it begins as a draft."""
-    new = Details(title, starts_at, ends_at, time_zone, description, venue, city, country, cover_url)
+    new = Details(
+        title,
+        starts_at,
+        ends_at,
+        time_zone,
+        description,
+        venue,
+        city,
+        country,
+        cover_url,
+        codes,
+        doors_open_at,
+        offline,
+    )
     details.require(new)
     event_id = new_id()
     await tx.run(CREATE, organization_id, event_id, *asdict(new).values(), at)
@@ -56,6 +81,8 @@ async def edit(tx: Tx, organization_id: UUID, event_id: UUID, new: Details, *, b
         was, becomes = _written(getattr(event, field)), _written(getattr(new, field))
         action = f"{field} changed"
         await audit_log.record(tx, organization_id, "event", event_id, action, by=by, at=at, was=was, becomes=becomes)
+    if "ends_at" in changed:
+        await keys.follow_event(tx, organization_id, event_id)
     if "cover_url" in changed:
         await delete_unused(tx, organization_id, event.cover_url)
     if changed:
@@ -89,16 +116,19 @@ async def change_status(
     status = (await lock(tx, organization_id, event_id)).status
     if to not in STATUS_TRANSITIONS[status]:
         raise NotAllowedFromHere(f"An event that is {status} cannot become {to}.")
-    await tx.run(CHANGE_STATUS, organization_id, event_id, to, reason if to is EventStatus.CANCELLED else None)
+    cancel_reason = reason if to is EventStatus.CANCELLED else None
+    await tx.run(CHANGE_STATUS, organization_id, event_id, to, cancel_reason, at if to is EventStatus.ENDED else None)
     await audit_log.record(
         tx, organization_id, "event", event_id, to, by=by, at=at, was=status, becomes=to, reason=reason
     )
+    if to is EventStatus.ENDED:
+        await keys.follow_event(tx, organization_id, event_id)
     await messages.tell_status(tx, organization_id, event_id, to, at=at, reason=reason)
 
 
 async def end_past_events(tx: Tx, *, at: datetime) -> int:
     """End published events that were over more than GRACE ago, in every organization; how many there were."""
-    ended = await tx.rows(END_PAST, at - GRACE)
+    ended = await tx.rows(END_PAST, at - GRACE, at)
     for row in ended:
         await audit_log.record(
             tx,
@@ -111,6 +141,7 @@ async def end_past_events(tx: Tx, *, at: datetime) -> int:
             was=EventStatus.PUBLISHED,
             becomes=EventStatus.ENDED,
         )
+        await keys.follow_event(tx, row["organization_id"], row["id"])
         await messages.tell_status(tx, row["organization_id"], row["id"], EventStatus.ENDED, at=at)
     return len(ended)
 
@@ -118,21 +149,21 @@ async def end_past_events(tx: Tx, *, at: datetime) -> int:
 # The columns of CREATE and EDIT are in the order of Details.
 CREATE: Final = """
     INSERT INTO event (organization_id, id, title, starts_at, ends_at, time_zone, description, venue, city, country,
-                       cover_url, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                       cover_url, codes, doors_open_at, offline, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 """
 
 EDIT: Final = """
     UPDATE event
        SET title = $3, starts_at = $4, ends_at = $5, time_zone = $6, description = $7, venue = $8, city = $9,
-           country = $10, cover_url = $11
+           country = $10, cover_url = $11, codes = $12, doors_open_at = $13, offline = $14
      WHERE organization_id = $1
        AND id = $2
 """
 
 LOCK: Final = """
     SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-           updated_at
+           updated_at, codes, doors_open_at, offline
       FROM event
      WHERE organization_id = $1
        AND id = $2
@@ -141,7 +172,7 @@ LOCK: Final = """
 
 CHANGE_STATUS: Final = """
     UPDATE event
-       SET status = $3, cancel_reason = $4
+       SET status = $3, cancel_reason = $4, ended_at = $5
      WHERE organization_id = $1
        AND id = $2
 """
@@ -149,7 +180,7 @@ CHANGE_STATUS: Final = """
 END_PAST: Final = """
     -- every organization: maintenance ends events that are over, whichever organization has them
     UPDATE event
-       SET status = 'ended'
+       SET status = 'ended', ended_at = $2
      WHERE status = 'published'
        AND ends_at <= $1
     RETURNING organization_id, id

@@ -20,6 +20,21 @@ class EventStatus(StrEnum):
     ENDED = "ended"
 
 
+class EventCodes(StrEnum):
+    """The codes that open an event. `phone`: only those that a phone made a moment ago, and nobody can lend."""
+
+    ANY = "any"
+    PHONE = "phone"
+
+
+class OfflineAdmission(StrEnum):
+    """Whom a device admits while it has no network: whom its manifest knows, any good signature, or nobody."""
+
+    MANIFEST = "manifest"
+    SIGNATURE = "signature"
+    STOP = "stop"
+
+
 STATUS_TRANSITIONS: Final[dict[EventStatus, frozenset[EventStatus]]] = {
     EventStatus.DRAFT: frozenset({EventStatus.PUBLISHED, EventStatus.CANCELLED}),
     EventStatus.PUBLISHED: frozenset({EventStatus.CANCELLED, EventStatus.ENDED}),
@@ -41,8 +56,16 @@ class EventNotActive(Refusal):
     code = "event_not_active"
 
 
+class DoorsClosed(Refusal):
+    """The doors of this event are not open yet."""
+
+    code = "doors_closed"
+
+
 @dataclass(frozen=True, slots=True)
 class TicketCategory:
+    """Its tickets open these gates, from `valid_from` until before `valid_until`. None: all of them, always."""
+
     id: UUID
     event_id: UUID
     name: str
@@ -52,6 +75,9 @@ class TicketCategory:
     quantity_total: int
     quantity_sold: int
     updated_at: datetime = EPOCH
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    gates: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +94,7 @@ class Event:
     status: EventStatus
     time_zone: str = "UTC"
     updated_at: datetime = EPOCH
+    codes: EventCodes = EventCodes.ANY
+    # None: they open on publishing.
+    doors_open_at: datetime | None = None
+    offline: OfflineAdmission = OfflineAdmission.MANIFEST

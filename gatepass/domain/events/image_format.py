@@ -45,23 +45,35 @@ class Image:
     height: int
 
 
-def read_image(content: bytes) -> Image:
-    """The format and size. Refuses other formats, and pictures that are too large or too small for a cover."""
-    if len(content) > MOST_BYTES:
-        raise _refused("The picture is larger than 2 MB.")
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a picture may be, for one use of it. `param` is the field of the form that it comes in."""
+
+    param: str
+    most_bytes: int
+    smallest: int
+
+
+COVER: Final = Bounds("cover", MOST_BYTES, SMALLEST)
+
+
+def read_image(content: bytes, bounds: Bounds = COVER) -> Image:
+    """The format and size. Refuses other formats, and pictures that are too large or too small for their use."""
+    if len(content) > bounds.most_bytes:
+        raise InvalidRequest(f"The picture is larger than {_size(bounds.most_bytes)}.", param=bounds.param)
     found = _png(content) or _jpeg(content) or _webp(content)
     if found is None:
-        raise _refused("This is not a PNG, JPEG or WebP picture.")
-    sides = (found.width, found.height)
-    if min(sides) < SMALLEST:
-        raise _refused(
-            f"The picture is {found.width} by {found.height} pixels; it must be at least {SMALLEST} each way."
-        )
+        raise InvalidRequest("This is not a PNG, JPEG or WebP picture.", param=bounds.param)
+    sides, said = (found.width, found.height), f"The picture is {found.width} by {found.height} pixels;"
+    if min(sides) < bounds.smallest:
+        raise InvalidRequest(f"{said} it must be at least {bounds.smallest} each way.", param=bounds.param)
     if max(sides) > LARGEST or found.width * found.height > MOST_PIXELS:
-        raise _refused(
-            f"The picture is {found.width} by {found.height} pixels; at most {LARGEST:,} each way, 24 million in all."
-        )
+        raise InvalidRequest(f"{said} at most {LARGEST:,} each way, 24 million in all.", param=bounds.param)
     return found
+
+
+def _size(count: int) -> str:
+    return f"{count // 2**20} MB" if count >= 2**20 else f"{count // 2**10} kB"
 
 
 def _png(content: bytes) -> Image | None:
@@ -111,7 +123,3 @@ def _webp(content: bytes) -> Image | None:
             return Image(ImageFormat.WEBP, (packed & 0x3FFF) + 1, (packed >> 14 & 0x3FFF) + 1)
         case _:
             return None
-
-
-def _refused(sentence: str) -> InvalidRequest:
-    return InvalidRequest(sentence, param="cover")

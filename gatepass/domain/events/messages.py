@@ -61,6 +61,9 @@ def described(entry: CatalogueEntry) -> dict[str, Any]:
         "time_zone": event.time_zone,
         "starts_at": rfc3339(event.starts_at),
         "ends_at": rfc3339(event.ends_at),
+        "codes": event.codes,
+        "doors_open_at": event.doors_open_at and rfc3339(event.doors_open_at),
+        "offline": event.offline,
         "ticket_categories": [_category(category) for category in entry.categories],
         "updated_at": rfc3339(event.updated_at),
     }
@@ -74,4 +77,7 @@ def _category(category: TicketCategory) -> dict[str, Any]:
         "price": to_major(category.price_minor, category.currency),
         "currency": category.currency,
         "quantity_total": category.quantity_total,
+        "valid_from": category.valid_from and rfc3339(category.valid_from),
+        "valid_until": category.valid_until and rfc3339(category.valid_until),
+        "gates": category.gates,
     }

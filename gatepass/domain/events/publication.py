@@ -12,7 +12,7 @@ from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import twin
 from gatepass.domain.events.catalogue import CatalogueEntry, find
 from gatepass.domain.events.editing import change_status, lock
-from gatepass.domain.events.event import EventStatus
+from gatepass.domain.events.event import GRACE, Event, EventStatus, TicketCategory
 from gatepass.domain.keys import Mode, Scope
 
 GATE_SCOPES: Final = [Scope.TICKETS_ACTIVATE, Scope.ADMIN]
@@ -98,6 +98,10 @@ def _of_details(entry: CatalogueEntry, at: datetime) -> Iterator[PublicationChec
         )
     else:
         yield PublicationCheck("Dates", CheckFinding.OK, "It lies in the future.", CheckArea.DETAILS)
+    if event.doors_open_at is not None and event.doors_open_at > event.starts_at:
+        yield PublicationCheck(
+            "Doors", CheckFinding.ADVICE, "The doors open after the start. Is the time right?", CheckArea.DETAILS
+        )
     if event.venue and event.city:
         yield PublicationCheck("Place", CheckFinding.OK, f"{event.venue}, {event.city}.", CheckArea.DETAILS)
     else:
@@ -113,10 +117,21 @@ def _of_categories(entry: CatalogueEntry) -> PublicationCheck:
     open_ones = [category for category in entry.categories if category.quantity_total > 0]
     if not open_ones:
         return PublicationCheck(name, CheckFinding.MISSING, "Add a ticket category with at least one place.", where)
+    useless = next((category for category in open_ones if _opens_nothing(category, entry.event)), None)
+    if useless is not None:
+        sentence = f"Tickets of {useless.name} are good only while the gates let nobody in. Are their times right?"
+        return PublicationCheck(name, CheckFinding.ADVICE, sentence, where)
     if len(open_ones) < len(entry.categories):
         return PublicationCheck(name, CheckFinding.ADVICE, "One of its categories has no places.", where)
     places = sum(category.quantity_total for category in open_ones)
     return PublicationCheck(name, CheckFinding.OK, f"{places:,} places in {_counted(len(open_ones))}.", where)
+
+
+def _opens_nothing(category: TicketCategory, event: Event) -> bool:
+    """Whether its time is over before the doors open, or begins when the event has ended by itself."""
+    doors, until = event.doors_open_at, category.valid_until
+    too_early = doors is not None and until is not None and until <= doors
+    return too_early or (category.valid_from is not None and category.valid_from >= event.ends_at + GRACE)
 
 
 def _counted(categories: int) -> str:

@@ -1,6 +1,7 @@
 """Applying an import: one short transaction for each batch makes its tickets and deletes their rows.
 
-Tickets are issued as everywhere else; what an import made says that it did, so the audit log has no entry for each.
+Tickets are issued as everywhere else; what an import made says that it did, so the audit log has no entry for each. It
+has one for each batch, with the ids of its first and last ticket, by which those who follow the event find them.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from gatepass.domain.twin import SandboxFull
 
 # A batch locks the event and its categories for about 0.1 seconds.
 BATCH: Final = 1_000
+# The action of an entry; `was` and `becomes` are the first and the last ticket of the batch.
+TICKETS_MADE: Final = "tickets made"
 
 
 async def begin_applying(tx: Tx, organization_id: UUID, import_id: UUID, *, by: str, at: datetime) -> None:
@@ -49,6 +52,12 @@ async def apply_some(tx: Tx, job: Import, categories: list[TicketCategory], *, a
             made_cards += outcome.made_card
     await record_faults(tx, job, batch)
     await tx.run(GONE, job.organization_id, job.id, job.reached, batch.reached)
+    issued = [outcome.ticket_id for outcome in outcomes if isinstance(outcome, IssuedTicket) and outcome.is_new]
+    if issued:
+        await audit_log.record(
+            tx, job.organization_id, "import", job.id, TICKETS_MADE, by="worker", at=at,
+            was=str(min(issued)), becomes=str(max(issued)),
+        )  # fmt: skip
     newly_faulty = sum(batch.were[line] is None for line in batch.faults)
     counts = (len(batch.parsed_rows), made_cards, newly_faulty)
     await tx.run(ADVANCE, job.organization_id, job.id, batch.reached, *counts, at)

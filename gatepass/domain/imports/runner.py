@@ -42,7 +42,8 @@ NEXT: Final = """
 """  # fmt: skip
 
 CATEGORIES: Final = """
-    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at
+    SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, updated_at,
+           valid_from, valid_until, gates
       FROM ticket_category
      WHERE organization_id = $1
        AND event_id = $2

@@ -20,6 +20,8 @@ from gatepass.domain.tickets.messages import cancelled
 # A gate that scans one of these waits for the batch.
 BATCH: Final = 500
 IMPORT_UNDONE: Final = "import undone"
+# The action of an entry. The ticket is gone, and its card may be: the entry has the number.
+REMOVED: Final = "removed"
 
 
 async def begin_undoing(tx: Tx, organization_id: UUID, import_id: UUID, *, by: str, at: datetime, reason: str) -> None:
@@ -45,6 +47,10 @@ async def undo_some(tx: Tx, job: Import, *, at: datetime) -> None:
     cards = [row["id"] for row in await tx.rows(HOLD_CARDS, job.organization_id, own)]
     removed = await tx.rows(REMOVE_CARDS, job.organization_id, cards)
     await _tell(tx, job, unused, removed, at=at)
+    await audit_log.record_all(
+        tx, job.organization_id, "ticket", [row["id"] for row in unused], REMOVED, by="worker", at=at,
+        was=[row["number"] for row in unused], reason=IMPORT_UNDONE,
+    )  # fmt: skip
     counts = (len(unused), len(held) - len(unused))
     await tx.run(ADVANCE, job.organization_id, job.id, line_of(held[-1]["id"]), *counts, at)
 

@@ -11,10 +11,19 @@ from gatepass.domain.keys.authentication import (
     find_all,
     require_address,
 )
+from gatepass.domain.keys.device_keys import (
+    DEVICE_SCOPES,
+    assign_device_keys,
+    follow_event,
+    issue_device_key,
+    retire_device_keys,
+    revoke_device_keys,
+)
 from gatepass.domain.keys.issuance import IssuedKey, KeyNotFound, issue, mark_used, rename, revoke
 from gatepass.domain.keys.key import (
     RATES,
     Caller,
+    DeviceAssignment,
     InsufficientScope,
     InvalidKey,
     Mode,
@@ -39,6 +48,7 @@ from gatepass.domain.keys.scopes import (
 )
 
 __all__ = [
+    "DEVICE_SCOPES",
     "DURATIONS",
     "PRESETS",
     "PURPOSES",
@@ -49,6 +59,7 @@ __all__ = [
     "ApiEndpoint",
     "Caller",
     "DeadKey",
+    "DeviceAssignment",
     "InsufficientScope",
     "InvalidKey",
     "IssuedKey",
@@ -67,14 +78,17 @@ __all__ = [
     "SuspendedKey",
     "WrongCell",
     "admit",
+    "assign_device_keys",
     "authenticate",
     "bearer_key",
     "choose_rate",
     "endpoints_for",
     "find_all",
     "find_key",
+    "follow_event",
     "is_well_formed",
     "issue",
+    "issue_device_key",
     "key_of_operator",
     "keys_made_by",
     "keys_of",
@@ -85,7 +99,9 @@ __all__ = [
     "rates_of",
     "rename",
     "require_address",
+    "retire_device_keys",
     "revoke",
+    "revoke_device_keys",
     "rotate",
     "withheld",
 ]

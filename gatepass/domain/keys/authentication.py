@@ -13,7 +13,17 @@ from uuid import UUID
 
 from gatepass.base.client_ip import Address, is_within
 from gatepass.base.database import Tx
-from gatepass.domain.keys.key import Caller, InvalidKey, Mode, WrongCell, cell_of, digest, is_well_formed, mode_of
+from gatepass.domain.keys.key import (
+    Caller,
+    DeviceAssignment,
+    InvalidKey,
+    Mode,
+    WrongCell,
+    cell_of,
+    digest,
+    is_well_formed,
+    mode_of,
+)
 from gatepass.domain.organizations import OrganizationSuspended
 
 BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] (\S+)")
@@ -97,6 +107,9 @@ class KeyRow:
     expires_at: datetime | None
     revoked_at: datetime | None
     suspended: bool
+    device_id: UUID | None
+    event_id: UUID | None
+    gate: str | None
 
     def caller(self) -> Caller:
         return Caller(
@@ -107,7 +120,13 @@ class KeyRow:
             self.rate_per_second,
             self.burst,
             tuple(self.allowed_networks or ()),
+            self._device(),
         )
+
+    def _device(self) -> DeviceAssignment | None:
+        if self.device_id is None or self.event_id is None or self.gate is None:
+            return None
+        return DeviceAssignment(self.device_id, self.event_id, self.gate)
 
 
 # While its organization is suspended, a key keeps its own expiry in `resumed_expires_at`.
@@ -117,7 +136,8 @@ BY_HASHES: Final = """
            CASE WHEN k.resumed_expires_at IS NULL THEN k.expires_at
                 ELSE nullif(k.resumed_expires_at, 'infinity') END AS expires_at,
            k.revoked_at,
-           (SELECT o.suspended_at IS NOT NULL FROM organization o WHERE o.id = k.organization_id) AS suspended
+           (SELECT o.suspended_at IS NOT NULL FROM organization o WHERE o.id = k.organization_id) AS suspended,
+           k.device_id, k.event_id, k.gate
       FROM api_key k
      WHERE k.hash = ANY ($1)
 """

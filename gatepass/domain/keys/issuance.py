@@ -121,6 +121,7 @@ LOCK_NAME: Final = """
      WHERE organization_id = $1
        AND mode = $2
        AND id = $3
+       AND device_id IS NULL
        FOR NO KEY UPDATE
 """
 
@@ -136,6 +137,7 @@ REVOKE: Final = """
        SET revoked_at = $3, revoked_by = $4
      WHERE organization_id = $1
        AND id = $2
+       AND device_id IS NULL
        AND revoked_at IS NULL
 """
 
@@ -144,6 +146,7 @@ EXISTS: Final = """
       FROM api_key
      WHERE organization_id = $1
        AND id = $2
+       AND device_id IS NULL
 """
 
 MARK_USED: Final = """

@@ -73,8 +73,20 @@ class InsufficientScope(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceAssignment:
+    """The device that a key belongs to, and the only event and gate that it works for."""
+
+    device_id: UUID
+    event_id: UUID
+    gate: str
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
-    """An authenticated API key. `organization_id` has the key, the webhook endpoints and the request log."""
+    """An authenticated API key. `organization_id` has the key, the webhook endpoints and the request log.
+
+    `device` is None for a key that people made.
+    """
 
     organization_id: UUID
     key_id: UUID
@@ -83,6 +95,7 @@ class Caller:
     rate_per_second: int | None = None
     burst: int | None = None
     allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    device: DeviceAssignment | None = None
 
     @property
     def tenant_id(self) -> UUID:

@@ -1,4 +1,4 @@
-"""Keys as their organization sees them: everything but the key itself."""
+"""Keys as their organization sees them: everything but the key itself. Those of devices are seen with their device."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -161,6 +161,7 @@ PAGE: Final = (
               FROM api_key k
              WHERE k.organization_id = $1
                AND k.mode = $2
+               AND k.device_id IS NULL
                AND (k.created_at, k.id) < ($3, $4)
              ORDER BY k.created_at DESC, k.id DESC
              LIMIT $8) looked
@@ -180,6 +181,7 @@ LAST_LOOKED_AT: Final = """
       FROM api_key k
      WHERE k.organization_id = $1
        AND k.mode = $2
+       AND k.device_id IS NULL
        AND (k.created_at, k.id) < ($3, $4)
      ORDER BY k.created_at DESC, k.id DESC
     OFFSET $5
@@ -196,6 +198,7 @@ FIND: Final = (
      WHERE organization_id = $1
        AND mode = $2
        AND id = $3
+       AND device_id IS NULL
 """
 )
 
@@ -209,6 +212,7 @@ LOCK: Final = (
      WHERE organization_id = $1
        AND mode = $2
        AND id = $3
+       AND device_id IS NULL
        FOR NO KEY UPDATE
 """
 )
@@ -222,6 +226,7 @@ MADE_BY: Final = (
       FROM api_key
      WHERE organization_id = $1
        AND created_by = $2
+       AND device_id IS NULL
        AND revoked_at IS NULL
        AND coalesce("""
     + EXPIRES_AT

@@ -61,6 +61,7 @@ SCOPE_ENDPOINTS: Final[Mapping[Scope, tuple[ApiEndpoint, ...]]] = {
         ApiEndpoint("POST", "/cards/{id}/revoke", "Revoke a card"),
         ApiEndpoint("POST", "/cards/{id}/replace", "Replace a card"),
         ApiEndpoint("POST", "/cards/{id}/token", "Create a card token"),
+        ApiEndpoint("POST", "/cards/{id}/link", "Get the link of a card's page"),
         ApiEndpoint("POST", "/card-tokens", "Create card tokens"),
     ),
     Scope.TICKETS_ACTIVATE: (ApiEndpoint("POST", "/scan", "Scan a card"),),
@@ -68,6 +69,8 @@ SCOPE_ENDPOINTS: Final[Mapping[Scope, tuple[ApiEndpoint, ...]]] = {
         ApiEndpoint("GET", "/tickets", "List tickets"),
         ApiEndpoint("GET", "/tickets/{id}", "Retrieve a ticket"),
         ApiEndpoint("GET", "/scans", "List scans"),
+        ApiEndpoint("GET", "/incidents", "List incidents"),
+        ApiEndpoint("GET", "/incidents/{id}", "Retrieve an incident"),
     ),
     Scope.TICKETS_WRITE: (
         ApiEndpoint("POST", "/tickets", "Issue a ticket"),
@@ -90,6 +93,11 @@ SCOPE_ENDPOINTS: Final[Mapping[Scope, tuple[ApiEndpoint, ...]]] = {
         ApiEndpoint("POST", "/webhooks/{id}/test", "Test a webhook"),
         ApiEndpoint("POST", "/webhooks/{id}/rotate-secret", "Rotate a webhook's secret"),
         ApiEndpoint("POST", "/webhooks/{id}/replay", "Replay deliveries"),
+        ApiEndpoint("GET", "/devices", "List devices"),
+        ApiEndpoint("GET", "/devices/{id}", "Retrieve a device"),
+        ApiEndpoint("PATCH", "/devices/{id}", "Update a device"),
+        ApiEndpoint("POST", "/devices/{id}/retire", "Retire a device"),
+        ApiEndpoint("POST", "/devices/{id}/revoke", "Revoke a device"),
     ),
 }
 
@@ -100,10 +108,10 @@ PURPOSES: Final[Mapping[Scope, str]] = {
     Scope.CARDS_READ: "Read cards and their holders: names and addresses.",
     Scope.CARDS_WRITE: "Issue, change and replace cards, and sign their tokens. The answers name the holders.",
     Scope.TICKETS_ACTIVATE: "Let people in: each scan uses up a ticket.",
-    Scope.TICKETS_READ: "Read tickets and scans.",
+    Scope.TICKETS_READ: "Read tickets, scans and incidents.",
     Scope.TICKETS_WRITE: "Issue, transfer and cancel tickets.",
     Scope.WEBHOOKS_READ: "Read webhook endpoints, their deliveries and the feed of messages.",
-    Scope.ADMIN: "Change webhook endpoints. It also opens everything that the other scopes open.",
+    Scope.ADMIN: "Change webhook endpoints and devices. It also opens everything that the other scopes open.",
 }
 
 # The permissions that a person needs in the studio to give a scope to a live key, which does nothing that its maker may

@@ -1,10 +1,12 @@
 """The statements that erase a piece of each tenant table. A test compares the tables with the schema.
 
-A piece is at most $3 rows in the order of an index, from $2 on; `reached` is where the next one begins. Two tables hold
-little when an organization is erased, and begin at their first row each time.
+A piece is at most $3 rows in the order of an index, from $2 on; `reached` is where the next one begins. Three tables
+hold little when an organization is erased, and begin at their first row each time.
 """
 
 from typing import Final, LiteralString
+
+from gatepass.domain.lifecycle.erased_records import ERASE_RECORDS
 
 # Referencing tables first. Before all: people, keys and imports, so that nothing is added meanwhile. The logs are last.
 ERASE: Final[dict[str, LiteralString]] = {
@@ -29,6 +31,34 @@ ERASE: Final[dict[str, LiteralString]] = {
                        WHERE t.organization_id = $1 AND t.id = b.id)
         SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
     """,
+    "pairing_request": """
+        WITH batch AS (SELECT code_id, request FROM pairing_request
+                        WHERE organization_id = $1 AND code_id >= $2 ORDER BY code_id, request LIMIT $3),
+             gone AS (DELETE FROM pairing_request t USING batch b
+                       WHERE t.organization_id = $1 AND (t.code_id, t.request) = (b.code_id, b.request))
+        SELECT code_id AS reached, count(*) OVER () AS count FROM batch ORDER BY code_id DESC LIMIT 1
+    """,
+    "pairing_code": """
+        WITH batch AS (SELECT id FROM pairing_code
+                        WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
+             gone AS (DELETE FROM pairing_code t USING batch b
+                       WHERE t.organization_id = $1 AND t.id = b.id)
+        SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
+    """,
+    "device_assignment": """
+        WITH batch AS (SELECT device_id, since FROM device_assignment
+                        WHERE organization_id = $1 AND device_id >= $2 ORDER BY device_id, since LIMIT $3),
+             gone AS (DELETE FROM device_assignment t USING batch b
+                       WHERE t.organization_id = $1 AND (t.device_id, t.since) = (b.device_id, b.since))
+        SELECT device_id AS reached, count(*) OVER () AS count FROM batch ORDER BY device_id DESC LIMIT 1
+    """,
+    "device": """
+        WITH batch AS (SELECT id FROM device
+                        WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
+             gone AS (DELETE FROM device t USING batch b
+                       WHERE t.organization_id = $1 AND t.id = b.id)
+        SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
+    """,
     "import_key": """
         WITH batch AS (SELECT import_id, round, kind, value FROM import_key
                         WHERE organization_id = $1 AND import_id >= $2
@@ -49,6 +79,41 @@ ERASE: Final[dict[str, LiteralString]] = {
         WITH batch AS (SELECT id FROM import
                         WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
              gone AS (DELETE FROM import t USING batch b
+                       WHERE t.organization_id = $1 AND t.id = b.id)
+        SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
+    """,
+    "announcement": """
+        WITH batch AS (SELECT id FROM announcement
+                        WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
+             gone AS (DELETE FROM announcement t USING batch b
+                       WHERE t.organization_id = $1 AND t.id = b.id)
+        SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
+    """,
+    "mailing": """
+        WITH batch AS (SELECT id FROM mailing
+                        WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
+             gone AS (DELETE FROM mailing t USING batch b
+                       WHERE t.organization_id = $1 AND t.id = b.id)
+        SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
+    """,
+    "letter": """
+        WITH batch AS (SELECT id FROM letter
+                        WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
+             gone AS (DELETE FROM letter t USING batch b
+                       WHERE t.organization_id = $1 AND t.id = b.id)
+        SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
+    """,
+    "card_export_part": """
+        WITH batch AS (SELECT id FROM card_export_part
+                        WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
+             gone AS (DELETE FROM card_export_part t USING batch b
+                       WHERE t.organization_id = $1 AND t.id = b.id)
+        SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
+    """,
+    "card_export": """
+        WITH batch AS (SELECT id FROM card_export
+                        WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
+             gone AS (DELETE FROM card_export t USING batch b
                        WHERE t.organization_id = $1 AND t.id = b.id)
         SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
     """,
@@ -98,6 +163,50 @@ ERASE: Final[dict[str, LiteralString]] = {
                        WHERE t.organization_id = $1 AND t.card_id = b.card_id)
         SELECT card_id AS reached, count(*) OVER () AS count FROM batch ORDER BY card_id DESC LIMIT 1
     """,
+    "wallet_registration": """
+        WITH batch AS (SELECT link_hash, device FROM wallet_registration
+                        WHERE organization_id = $1 AND $2::uuid IS NOT NULL ORDER BY link_hash, device LIMIT $3),
+             gone AS (DELETE FROM wallet_registration t USING batch b
+                       WHERE t.organization_id = $1 AND (t.link_hash, t.device) = (b.link_hash, b.device))
+        SELECT $2::uuid AS reached, count(*) OVER () AS count FROM batch ORDER BY 1 LIMIT 1
+    """,
+    "wallet_pass": """
+        WITH batch AS (SELECT card_id, link_hash FROM wallet_pass
+                        WHERE organization_id = $1 AND card_id >= $2 ORDER BY card_id, link_hash LIMIT $3),
+             gone AS (DELETE FROM wallet_pass t USING batch b
+                       WHERE t.organization_id = $1 AND (t.card_id, t.link_hash) = (b.card_id, b.link_hash))
+        SELECT card_id AS reached, count(*) OVER () AS count FROM batch ORDER BY card_id DESC LIMIT 1
+    """,
+    "card_phone": """
+        WITH batch AS (SELECT card_id, enrolment FROM card_phone
+                        WHERE organization_id = $1 AND card_id >= $2 ORDER BY card_id, enrolment LIMIT $3),
+             gone AS (DELETE FROM card_phone t USING batch b
+                       WHERE t.organization_id = $1 AND (t.card_id, t.enrolment) = (b.card_id, b.enrolment))
+        SELECT card_id AS reached, count(*) OVER () AS count FROM batch ORDER BY card_id DESC LIMIT 1
+    """,
+    "card_phone_code": """
+        WITH batch AS (SELECT card_id, code_hash FROM card_phone_code
+                        WHERE organization_id = $1 AND card_id >= $2 ORDER BY card_id, code_hash LIMIT $3),
+             gone AS (DELETE FROM card_phone_code t USING batch b
+                       WHERE t.organization_id = $1 AND (t.card_id, t.code_hash) = (b.card_id, b.code_hash))
+        SELECT card_id AS reached, count(*) OVER () AS count FROM batch ORDER BY card_id DESC LIMIT 1
+    """,
+    "card_link": """
+        WITH batch AS (SELECT card_id FROM card_link
+                        WHERE organization_id = $1 AND card_id >= $2 ORDER BY card_id LIMIT $3),
+             gone AS (DELETE FROM card_link t USING batch b
+                       WHERE t.organization_id = $1 AND t.card_id = b.card_id)
+        SELECT card_id AS reached, count(*) OVER () AS count FROM batch ORDER BY card_id DESC LIMIT 1
+    """,
+    "ended_card_link": """
+        WITH batch AS (SELECT card_id, ended_at, secret_hash FROM ended_card_link
+                        WHERE organization_id = $1 AND card_id >= $2
+                        ORDER BY card_id, ended_at, secret_hash LIMIT $3),
+             gone AS (DELETE FROM ended_card_link t USING batch b
+                       WHERE t.organization_id = $1
+                         AND (t.card_id, t.ended_at, t.secret_hash) = (b.card_id, b.ended_at, b.secret_hash))
+        SELECT card_id AS reached, count(*) OVER () AS count FROM batch ORDER BY card_id DESC LIMIT 1
+    """,
     "card": """
         WITH batch AS (SELECT id FROM card
                         WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
@@ -111,6 +220,13 @@ ERASE: Final[dict[str, LiteralString]] = {
              gone AS (DELETE FROM ticket_category t USING batch b
                        WHERE t.organization_id = $1 AND t.id = b.id)
         SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
+    """,
+    "event_manifest": """
+        WITH batch AS (SELECT event_id FROM event_manifest
+                        WHERE organization_id = $1 AND event_id >= $2 ORDER BY event_id LIMIT $3),
+             gone AS (DELETE FROM event_manifest t USING batch b
+                       WHERE t.organization_id = $1 AND t.event_id = b.event_id)
+        SELECT event_id AS reached, count(*) OVER () AS count FROM batch ORDER BY event_id DESC LIMIT 1
     """,
     "event_cover": """
         WITH batch AS (SELECT id FROM event_cover
@@ -126,6 +242,13 @@ ERASE: Final[dict[str, LiteralString]] = {
                        WHERE t.organization_id = $1 AND t.id = b.id)
         SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
     """,
+    "card_look": """
+        WITH batch AS (SELECT organization_id FROM card_look
+                        WHERE organization_id = $1 AND $2::uuid IS NOT NULL ORDER BY organization_id LIMIT $3),
+             gone AS (DELETE FROM card_look t USING batch b
+                       WHERE t.organization_id = $1 AND t.organization_id = b.organization_id)
+        SELECT $2::uuid AS reached, count(*) OVER () AS count FROM batch ORDER BY 1 LIMIT 1
+    """,
     "signing_key": """
         WITH batch AS (SELECT id FROM signing_key
                         WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
@@ -133,90 +256,5 @@ ERASE: Final[dict[str, LiteralString]] = {
                        WHERE t.organization_id = $1 AND t.id = b.id)
         SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
     """,
-    "idempotency": """
-        WITH batch AS (SELECT idempotency_key, generation FROM idempotency
-                        WHERE organization_id = $1 AND idempotency_key >= $2
-                        ORDER BY idempotency_key, generation LIMIT $3),
-             gone AS (DELETE FROM idempotency t USING batch b
-                       WHERE t.organization_id = $1
-                         AND (t.idempotency_key, t.generation) = (b.idempotency_key, b.generation))
-        SELECT idempotency_key AS reached, count(*) OVER () AS count FROM batch
-                        ORDER BY idempotency_key DESC LIMIT 1
-    """,
-    "scan": """
-        WITH batch AS (SELECT at, id FROM scan
-                        WHERE organization_id = $1 AND at >= $2 ORDER BY at, id LIMIT $3),
-             gone AS (DELETE FROM scan t USING batch b
-                       WHERE t.organization_id = $1 AND (t.at, t.id) = (b.at, b.id))
-        SELECT at AS reached, count(*) OVER () AS count FROM batch ORDER BY at DESC LIMIT 1
-    """,
-    "webhook_queue": """
-        WITH batch AS (SELECT endpoint_id, ordering_key, id FROM webhook_queue
-                        WHERE organization_id = $1 AND endpoint_id >= $2
-                        ORDER BY endpoint_id, ordering_key, id LIMIT $3),
-             gone AS (DELETE FROM webhook_queue t USING batch b
-                       WHERE t.organization_id = $1
-                         AND (t.endpoint_id, t.ordering_key, t.id) = (b.endpoint_id, b.ordering_key, b.id))
-        SELECT endpoint_id AS reached, count(*) OVER () AS count FROM batch ORDER BY endpoint_id DESC LIMIT 1
-    """,
-    "webhook_attempt": """
-        WITH batch AS (SELECT delivery_id, n, at FROM webhook_attempt
-                        WHERE organization_id = $1 AND delivery_id >= $2 ORDER BY delivery_id, n, at LIMIT $3),
-             gone AS (DELETE FROM webhook_attempt t USING batch b
-                       WHERE t.organization_id = $1 AND (t.delivery_id, t.n, t.at) = (b.delivery_id, b.n, b.at))
-        SELECT delivery_id AS reached, count(*) OVER () AS count FROM batch ORDER BY delivery_id DESC LIMIT 1
-    """,
-    "webhook_delivery": """
-        WITH batch AS (SELECT endpoint_id, at, id FROM webhook_delivery
-                        WHERE organization_id = $1 AND endpoint_id >= $2 ORDER BY endpoint_id, at, id LIMIT $3),
-             gone AS (DELETE FROM webhook_delivery t USING batch b
-                       WHERE t.organization_id = $1 AND (t.endpoint_id, t.at, t.id) = (b.endpoint_id, b.at, b.id))
-        SELECT endpoint_id AS reached, count(*) OVER () AS count FROM batch ORDER BY endpoint_id DESC LIMIT 1
-    """,
-    "webhook_event": """
-        WITH batch AS (SELECT mode, txid, id, at FROM webhook_event
-                        WHERE organization_id = $1 AND $2::uuid IS NOT NULL ORDER BY mode, txid, id, at LIMIT $3),
-             gone AS (DELETE FROM webhook_event t USING batch b
-                       WHERE t.organization_id = $1
-                         AND (t.mode, t.txid, t.id, t.at) = (b.mode, b.txid, b.id, b.at))
-        SELECT $2::uuid AS reached, count(*) OVER () AS count FROM batch ORDER BY 1 LIMIT 1
-    """,
-    "webhook_replay": """
-        WITH batch AS (SELECT id FROM webhook_replay
-                        WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
-             gone AS (DELETE FROM webhook_replay t USING batch b
-                       WHERE t.organization_id = $1 AND t.id = b.id)
-        SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
-    """,
-    "webhook_feed": """
-        WITH batch AS (SELECT mode FROM webhook_feed
-                        WHERE organization_id = $1 AND $2::uuid IS NOT NULL ORDER BY mode LIMIT $3),
-             gone AS (DELETE FROM webhook_feed t USING batch b
-                       WHERE t.organization_id = $1 AND t.mode = b.mode)
-        SELECT $2::uuid AS reached, count(*) OVER () AS count FROM batch ORDER BY 1 LIMIT 1
-    """,
-    "webhook_endpoint": """
-        WITH batch AS (SELECT id FROM webhook_endpoint
-                        WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3),
-             gone AS (DELETE FROM webhook_endpoint t USING batch b
-                       WHERE t.organization_id = $1 AND t.id = b.id)
-        SELECT id AS reached, count(*) OVER () AS count FROM batch ORDER BY id DESC LIMIT 1
-    """,
-    "request_log": """
-        WITH batch AS (SELECT at, id FROM request_log
-                        WHERE organization_id = $1 AND at >= $2 ORDER BY at, id LIMIT $3),
-             gone AS (DELETE FROM request_log t USING batch b
-                       WHERE t.organization_id = $1 AND (t.at, t.id) = (b.at, b.id))
-        SELECT at AS reached, count(*) OVER () AS count FROM batch ORDER BY at DESC LIMIT 1
-    """,
-    "audit_log": """
-        WITH batch AS (SELECT at, id FROM audit_log
-                        WHERE organization_id = $1 AND at >= $2 ORDER BY at, id LIMIT $3),
-             gone AS (DELETE FROM audit_log t USING batch b
-                       WHERE t.organization_id = $1 AND (t.at, t.id) = (b.at, b.id))
-        SELECT at AS reached, count(*) OVER () AS count FROM batch ORDER BY at DESC LIMIT 1
-    """,
+    **ERASE_RECORDS,
 }
-
-# Their pieces go by time; those of the others go by an id.
-BY_TIME: Final = frozenset({"scan", "request_log", "audit_log"})

@@ -13,7 +13,8 @@ from uuid import UUID
 from gatepass.base.database import Database, Tx
 from gatepass.base.log import logger
 from gatepass.domain import twin
-from gatepass.domain.lifecycle.erased_tables import BY_TIME, ERASE
+from gatepass.domain.lifecycle.erased_records import BY_TIME
+from gatepass.domain.lifecycle.erased_tables import ERASE
 
 # Few enough that a piece commits within a second, with the index entries and checks of references.
 PIECE: Final = 5_000

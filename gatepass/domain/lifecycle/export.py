@@ -12,6 +12,7 @@ from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.domain import security_log
+from gatepass.domain.lifecycle.exported_gate import GATE_FILES
 from gatepass.domain.organizations import SUBJECT
 
 
@@ -40,13 +41,18 @@ ONE_MOMENT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 IN_UTC: Final = "SET LOCAL timezone = 'UTC'"
 
 # The tables that are left out. A test finds every other tenant table below.
-LEFT_OUT: Final = frozenset({"idempotency", "import_key", "webhook_queue", "webhook_feed"})
+LEFT_OUT: Final = frozenset((
+    "card_export_part", "card_link", "card_phone_code", "ended_card_link", "event_manifest", "idempotency",
+    "import_key", "pairing_code", "pairing_request", "wallet_pass", "wallet_registration", "webhook_queue",
+    "webhook_feed",
+))  # fmt: skip
 
 # What a sandbox has too: the rest belongs to the organization in both modes.
 OF_A_SANDBOX: Final = (
     "signing_keys", "events", "event_covers", "ticket_categories", "cards", "card_holders", "card_external_ids",
-    "holder_emails", "tickets", "undone_activations", "ticket_references", "imports", "import_rows", "scans",
-    "audit_log",
+    "holder_emails", "card_phones", "tickets", "undone_activations", "ticket_references", "imports", "import_rows",
+    "card_exports",
+    "journal_entries", "incidents", "scans", "audit_log",
 )  # fmt: skip
 
 # By the name of the file, with no ending.
@@ -77,11 +83,12 @@ FILES: Final[dict[str, LiteralString]] = {
         SELECT row_to_json(x)
           FROM (SELECT id, mode, name, last_four, scopes, allowed_networks, rate_per_second, burst, created_at,
                        created_by, nullif(coalesce(resumed_expires_at, expires_at), 'infinity') AS expires_at,
-                       revoked_at, revoked_by, last_used_at, last_used_from
+                       revoked_at, revoked_by, last_used_at, last_used_from, device_id, event_id, gate
                   FROM api_key
                  WHERE organization_id = $1
                  ORDER BY id) x
     """,
+    **GATE_FILES,
     "signing_keys": """
         SELECT row_to_json(x)
           FROM (SELECT id, translate(encode(public_key, 'base64'), E'\\n', '') AS public_key, created_at, retired_at
@@ -92,7 +99,7 @@ FILES: Final[dict[str, LiteralString]] = {
     "events": """
         SELECT row_to_json(x)
           FROM (SELECT id, title, description, venue, city, country, starts_at, ends_at, time_zone, cover_url, status,
-                       cancel_reason, created_at
+                       cancel_reason, codes, doors_open_at, offline, ended_at, created_at
                   FROM event
                  WHERE organization_id = $1
                  ORDER BY id) x
@@ -105,9 +112,17 @@ FILES: Final[dict[str, LiteralString]] = {
                  WHERE organization_id = $1
                  ORDER BY id) x
     """,
+    "card_look": """
+        SELECT row_to_json(x)
+          FROM (SELECT shows_name, colour, line, logo_kind, translate(encode(logo, 'base64'), E'\\n', '') AS logo,
+                       changed_at
+                  FROM card_look
+                 WHERE organization_id = $1) x
+    """,
     "ticket_categories": """
         SELECT row_to_json(x)
-          FROM (SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, removed_at
+          FROM (SELECT id, event_id, name, tier, price_minor, currency, quantity_total, quantity_sold, removed_at,
+                       valid_from, valid_until, gates
                   FROM ticket_category
                  WHERE organization_id = $1
                  ORDER BY id) x
@@ -140,17 +155,25 @@ FILES: Final[dict[str, LiteralString]] = {
                  WHERE organization_id = $1
                  ORDER BY card_id) x
     """,
+    "card_phones": """
+        SELECT row_to_json(x)
+          FROM (SELECT card_id, enrolment, translate(encode(public_key, 'base64'), E'\\n', '') AS public_key,
+                       enrolled_at, ended_at, ended_by
+                  FROM card_phone
+                 WHERE organization_id = $1
+                 ORDER BY card_id, enrolment) x
+    """,
     "tickets": """
         SELECT row_to_json(x)
           FROM (SELECT id, event_id, category_id, card_id, issued_at, activated_at, activated_by, activated_gate,
-                       activated_scanner_id, cancelled_at, cancel_reason
+                       activated_scanner_id, activation_key, admitted_at, cancelled_at, cancel_reason
                   FROM ticket
                  WHERE organization_id = $1
                  ORDER BY id) x
     """,
     "undone_activations": """
         SELECT row_to_json(x)
-          FROM (SELECT ticket_id, scan_at, scan_id
+          FROM (SELECT ticket_id, scan_at, scan_id, activation_key
                   FROM undone_activation
                  WHERE organization_id = $1
                  ORDER BY ticket_id, scan_at, scan_id) x
@@ -176,6 +199,37 @@ FILES: Final[dict[str, LiteralString]] = {
                   FROM import_row
                  WHERE organization_id = $1
                  ORDER BY import_id, line) x
+    """,
+    "announcements": """
+        SELECT row_to_json(x)
+          FROM (SELECT id, event_id, kind, state, holders, written, begun_at, begun_by, ended_at
+                  FROM announcement
+                 WHERE organization_id = $1
+                 ORDER BY id) x
+    """,
+    "mailings": """
+        SELECT row_to_json(x)
+          FROM (SELECT id, event_id, ticket_ids, state, wanted, written, without_address, created_at, created_by,
+                       ended_at
+                  FROM mailing
+                 WHERE organization_id = $1
+                 ORDER BY id) x
+    """,
+    "letters": """
+        SELECT row_to_json(x)
+          FROM (SELECT id, kind, language, address, card_id, event_id, person_id, mailing_id, state, written_at, tries,
+                       doubtful, answer, ended_at
+                  FROM letter
+                 WHERE organization_id = $1
+                 ORDER BY id) x
+    """,
+    "card_exports": """
+        SELECT row_to_json(x)
+          FROM (SELECT id, event_id, kind, layout, with_names, category_id, token_until, state, problem, total, done,
+                       pages, size, downloads, created_at, created_by, ended_at, expires_at
+                  FROM card_export
+                 WHERE organization_id = $1
+                 ORDER BY id) x
     """,
     "scans": """
         SELECT row_to_json(x)

@@ -45,7 +45,8 @@ PAGE: Final = """
     -- every organization: the operator sees all of this cell
     SELECT o.id, o.name, o.created_at, o.suspended_at, o.suspended_reason, o.closed_at, o.erase_at,
            (SELECT count(*) FROM member m WHERE m.organization_id = o.id) AS members,
-           (SELECT count(*) FROM api_key k WHERE k.organization_id = o.id AND k.revoked_at IS NULL) AS keys
+           (SELECT count(*) FROM api_key k
+             WHERE k.organization_id = o.id AND k.device_id IS NULL AND k.revoked_at IS NULL) AS keys
       FROM organization o
      WHERE o.id > $1
        AND o.twin_of IS NULL

@@ -3,8 +3,8 @@
 A scan gets its time before its transaction commits, so "later than the last one" would miss those that commit late.
 Here a row is new if the transaction that wrote it was not visible in the last snapshot; time only limits how far back
 to look for it (`lookback.py`). Scans are written outside of subtransactions, which snapshots do not list, and are never
-updated. They move only when a partition is made, and then `partitions` changes. Read from the primary: a standby's
-snapshots are of another kind.
+updated. They move only when a partition is made, and then `partitions` changes. An entry of the audit log has the id of
+its outermost transaction instead. Read from the primary: a standby's snapshots are of another kind.
 """
 
 from dataclasses import dataclass
@@ -119,10 +119,8 @@ DELTAS: Final = """
                       AND c.at >= $5
                       AND c.subject = 'ticket'
                       AND c.was = 'activated'
-                      AND age(c.xmin) <= (SELECT oldest_age FROM seen)
-                      AND NOT pg_visible_in_snapshot(
-                              ((SELECT oldest + oldest_age FROM seen) - age(c.xmin))::text::xid8,
-                              (SELECT snapshot FROM seen))) AS undone,
+                      AND c.transaction >= (SELECT pg_snapshot_xmin(snapshot) FROM seen)
+                      AND NOT pg_visible_in_snapshot(c.transaction, (SELECT snapshot FROM seen))) AS undone,
            (SELECT coalesce(json_agg(x), '[]')
               FROM (SELECT k.id, k.name, k.tier, k.quantity_total AS capacity, k.quantity_sold AS expected
                       FROM ticket_category k

@@ -3,7 +3,16 @@
 OpenAPI and the studio both show it, so it belongs to the domain.
 """
 
-from gatepass.domain.message_catalogue.fields import AN_ID, CARD_NUMBER, CARD_STATUS, ID, MESSAGE_ID, TEXT, Json
+from gatepass.domain.message_catalogue.fields import (
+    AN_ID,
+    CARD_NUMBER,
+    CARD_STATUS,
+    ID,
+    INCIDENT,
+    MESSAGE_ID,
+    TEXT,
+    Json,
+)
 from gatepass.domain.message_catalogue.kinds import MESSAGES, MessageKind, example_of, schema_of
 
 __all__ = [
@@ -11,6 +20,7 @@ __all__ = [
     "CARD_NUMBER",
     "CARD_STATUS",
     "ID",
+    "INCIDENT",
     "MESSAGES",
     "MESSAGE_ID",
     "TEXT",

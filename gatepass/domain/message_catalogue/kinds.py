@@ -16,6 +16,7 @@ from gatepass.domain.message_catalogue.fields import (
     EXTERNAL_ID,
     GATE,
     ID,
+    INCIDENT,
     MAYBE_TEXT,
     MESSAGE_ID,
     NEW_CARD_ID,
@@ -191,6 +192,15 @@ MESSAGES: Final[tuple[MessageKind, ...]] = (
             "changed": CHANGED,
             "updated_at": (TIME, AT),
         },
+    ),
+    MessageKind(
+        MessageType.SCAN_CONFLICT,
+        "ScanConflict",
+        (
+            "Somebody was let in against the record: a device without a network admitted them, or a person did. The "
+            "data are the incident, as `GET /incidents/{id}` shows it."
+        ),
+        INCIDENT,
     ),
     MessageKind(
         MessageType.SCAN_DENIED,

@@ -1,8 +1,8 @@
 """An account as a whole: disabling, resetting and removing it, and freeing an address that somebody else has taken.
 
-We send no e-mail, so nobody proves an address: whoever invites `ceo@example.com` can open the link and make that
-account. So nobody joins an organization with an account that holds anything from before, unless the operator has
-vouched for it (`proven_at`). Joining another organization does not prove it: one attacker may own several.
+Without a mail server nobody proves an address: whoever invites `ceo@example.com` can open the link and make that
+account. So nobody joins an organization with an account that holds anything from before, unless it is proven: by the
+operator's word, or by a mailed link. Joining another organization does not prove it: one attacker may own several.
 
 A sign-in locks the credential that it used until its session is written. A reset deletes the credentials and then ends
 the sessions, so no session of a deleted credential is left over.
@@ -21,6 +21,9 @@ from gatepass.domain.staff.membership import memberships, note_everywhere
 from gatepass.domain.staff.person import EmailTaken, find_person, lock_person
 from gatepass.domain.staff.sign_in_links import withdraw_links
 from gatepass.domain.staff.team import LastOwner, locked_members, owners_among
+
+# The actor in the audit log: nobody of the organization, and not the operator.
+PROVER: Final = "the owner of the address"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +126,15 @@ async def remove_person(
     return removed
 
 
-async def free_address(tx: Tx, email: str, *, at: datetime) -> None:
+async def free_address(tx: Tx, email: str, *, at: datetime, proven: bool = False) -> None:
     """Remove the account of this address if nobody has proven it and it is in no organization; else EmailTaken.
 
-    An account that the operator has disabled stays: an invitation must not undo that.
+    Such an account has nothing to lose, and may be the work of somebody who took the address first. One that the
+    operator has disabled stays: an invitation must not undo that.
 
-    Such an account has nothing to lose, and may be the work of somebody who took the address first.
+    `proven` is for somebody who has shown that they read the letters of this address. Then an account in an
+    organization that nobody has proven keeps everything but the address: its members must not be able to keep the
+    owner of the address out, and the owner of a mailbox alone must not get what they have.
     """
     found = await find_person(tx, email)
     if found is None:
@@ -137,9 +143,14 @@ async def free_address(tx: Tx, email: str, *, at: datetime) -> None:
     standing = await tx.one(_Standing, STANDING, found.id)
     if standing is None or standing.removed:
         return
-    if standing.proven or standing.member or standing.disabled:
+    if standing.proven or standing.disabled or (standing.member and not proven):
         raise EmailTaken
-    await remove_person(tx, found.id, email, by="invitation", at=at)
+    if not standing.member:
+        await remove_person(tx, found.id, email, by="invitation", at=at)
+        return
+    await withdraw_links(tx, found.id, at=at)
+    await tx.run(TAKE_ADDRESS, found.id)
+    await note_everywhere(tx, found.id, "address_lost", by=PROVER, at=at, was=email)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +199,13 @@ STANDING: Final = """
            EXISTS (SELECT FROM member m WHERE m.person_id = p.id) AS member
       FROM person p
      WHERE p.id = $1
+"""
+
+# No address ends in `.invalid`, by RFC 2606. The account page shows it, and a password still signs in with it.
+TAKE_ADDRESS: Final = """
+    UPDATE person
+       SET email = id || '@unproven.invalid'
+     WHERE id = $1
 """
 
 DELETE_PASSWORD: Final = "DELETE FROM password WHERE person_id = $1"  # noqa: S105  a statement

@@ -1,7 +1,7 @@
 """Invitations: a link that brings somebody into an organization, once, within a week.
 
-We send no e-mail: the inviting person copies the link and sends it. Only its hash is stored, so it is shown once, when
-it is made. Inviting the same address again makes a new link, and the old one stops working.
+With a mail server the link goes to the invited address and nowhere else, so it proves that address. Without one the
+inviting person copies it, once: only its hash is stored. Inviting somebody again makes a new link and ends the old one.
 """
 
 from dataclasses import dataclass, field
@@ -64,6 +64,7 @@ class Invitation:
     invited_by: str
     invited_at: datetime
     expires_at: datetime
+    mailed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class ReceivedInvitation:
     role: Role
     expires_at: datetime
     proves_email: bool
+    mailed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,12 @@ async def invite(
     by: str,
     at: datetime,
     proves_email: bool = False,
+    mailed: bool = False,
 ) -> NewInvitation:
-    """Make a link. Nobody gives a role above their own. Only the operator says `proves_email`."""
+    """Make a link. Nobody gives a role above their own. Only the operator says `proves_email`.
+
+    One that is `mailed` proves the address too: the caller shows the link to nobody.
+    """
     email = check_email(email)
     giver = await role_now(tx, organization_id, giver, by=by)
     if RANK[role] > RANK[giver]:
@@ -113,7 +119,7 @@ async def invite(
     made = NewInvitation(new_id(), new_token(cell))
     await tx.run(
         INVITE, organization_id, made.invitation_id, email, role, token_digest(made.token), by, at, at + VALID_FOR,
-        proves_email,
+        proves_email or mailed, at if mailed else None,
     )  # fmt: skip
     await audit_log.record(
         tx, organization_id, "invitation", made.invitation_id, "made", by=by, at=at, becomes=f"{email} as {role.spoken}"
@@ -245,8 +251,8 @@ COUNT_OPEN: Final = """
 
 INVITE: Final = """
     INSERT INTO invitation (organization_id, id, email, role, token_hash, invited_by, invited_at, expires_at,
-                            proves_email)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                            proves_email, mailed_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
 
 REVOKE: Final = """
@@ -260,7 +266,7 @@ REVOKE: Final = """
 """
 
 OPEN: Final = """
-    SELECT organization_id, id, email, role, invited_by, invited_at, expires_at
+    SELECT organization_id, id, email, role, invited_by, invited_at, expires_at, mailed_at
       FROM invitation
      WHERE organization_id = $1
        AND invited_at > $2
@@ -274,7 +280,7 @@ OPEN: Final = """
 FIND: Final = """
     -- every organization: the link determines which one
     SELECT i.organization_id, o.name AS organization_name, i.id, i.email, i.role, i.expires_at,
-           i.proves_email
+           i.proves_email, i.mailed_at IS NOT NULL AS mailed
       FROM invitation i
       JOIN organization o ON o.id = i.organization_id
      WHERE i.token_hash = $1

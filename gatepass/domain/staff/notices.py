@@ -1,4 +1,7 @@
-"""Notices: a person is told of new credentials, and of a sign-in from a browser or a network that is new for them."""
+"""Notices: a person is told of new credentials, and of a sign-in from a browser or a network that is new for them.
+
+Those of `BY_MAIL` go to a proven address too: a worker writes the letters (`domain/notice_letters`).
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,7 +28,12 @@ SENTENCES: Final = {
     "one_time_codes_off": "One-time codes were turned off",
     "recovery_codes_made": "New recovery codes were made",
     "recovery_code_used": "A recovery code was used",
+    "address_changed": "Your e-mail address was changed",
+    "address_lost": "Somebody else has proven that your e-mail address is theirs, so your account has lost it",
 }
+BY_MAIL: Final = frozenset(
+    {"password_set", "passkey_added", "one_time_codes_on", "one_time_codes_off", "recovery_codes_made"}
+)
 MOST: Final = 100
 KEPT: Final = timedelta(days=180)
 BATCH: Final = 1_000
@@ -54,8 +62,9 @@ class _KnownPlace:
 
 
 async def tell(tx: Tx, person_id: UUID, kind: str, *, at: datetime, detail: str | None = None) -> None:
-    """Tell a person of this. Mail would go out from here. Who has never signed in yet is not told of their sign-up."""
-    if await tx.run(TELL, person_id, new_id(), at, kind, detail and detail[:300], tx.address):
+    """Tell a person of this. Who has never signed in yet is not told of their sign-up."""
+    by_mail = kind in BY_MAIL
+    if await tx.run(TELL, person_id, new_id(), at, kind, detail and detail[:300], tx.address, by_mail):
         await tx.run(DROP_OLDEST, person_id, MOST)
 
 
@@ -90,8 +99,8 @@ def _network(address: Address) -> str:
 
 
 TELL: Final = """
-    INSERT INTO notice (person_id, id, at, kind, detail, address)
-    SELECT $1, $2, $3, $4, $5, $6
+    INSERT INTO notice (person_id, id, at, kind, detail, address, letter_due)
+    SELECT $1, $2, $3, $4, $5, $6, $7
      WHERE EXISTS (SELECT FROM studio_session WHERE person_id = $1)
 """
 

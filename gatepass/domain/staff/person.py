@@ -56,6 +56,7 @@ def check_email(email: str) -> str:
 async def enrol(tx: Tx, email: str, name: str, *, at: datetime, id: UUID | None = None, proven: bool = False) -> Person:
     """Create a person. An address belongs to one person, in any case of its letters. The operator says `proven`."""
     person = Person(id or new_id(), check_email(email), name)
+    await lock_address(tx, person.email)
     if not await tx.run(ENROL, person.id, person.email, name, at, at if proven else None):
         raise EmailTaken
     return person
@@ -75,8 +76,13 @@ async def lock_person(tx: Tx, person_id: UUID) -> None:
     await tx.run(LOCK, person_id)
 
 
+async def lock_address(tx: Tx, email: str) -> None:
+    """Let one transaction at a time give this address to somebody."""
+    await tx.run(LOCK_ADDRESS, folded(email))
+
+
 async def is_proven(tx: Tx, person_id: UUID) -> bool:
-    """Whether the operator has vouched that this account belongs to its address."""
+    """Whether it is known that this account belongs to its address: by the operator's word, or by a mailed link."""
     return await tx.value(PROVEN, person_id) is not None
 
 
@@ -86,7 +92,7 @@ async def holds_anything(tx: Tx, person_id: UUID, *, at: datetime) -> bool:
 
 
 async def mark_proven(tx: Tx, person_id: UUID, *, at: datetime) -> None:
-    """The operator vouches for this account. A mailed link will be the other way to come here."""
+    """This account belongs to its address: the operator says so, or its person used a link that was mailed there."""
     await tx.run(MARK_PROVEN, person_id, at)
 
 
@@ -116,6 +122,8 @@ LOCK: Final = """
      WHERE id = $1
        FOR NO KEY UPDATE
 """
+
+LOCK_ADDRESS: Final = "SELECT pg_advisory_xact_lock(hashtextextended('address of a person ' || $1, 0))"
 
 PROVEN: Final = """
     SELECT proven_at

@@ -29,7 +29,9 @@ class Permission(StrEnum):
     TICKETS_READ = "see tickets and cards"
     TICKETS_WRITE = "change tickets and cards"
     TICKETS_IMPORT = "import tickets"
+    CARDS_EXPORT = "print or export many cards"
     HOLDERS_READ = "see the names of card holders"
+    DEVICES = "pair and end devices"
     KEYS_READ = "see API keys"
     KEYS_WRITE = "make and revoke API keys"
     REQUESTS_READ = "see the request log"
@@ -51,7 +53,7 @@ class NotPermitted(Refusal):
 
 
 _LOOK: Final = {Permission.EVENTS_READ, Permission.LIVE_READ, Permission.TICKETS_READ, Permission.TEAM_READ}
-_GATE: Final = _LOOK | {Permission.TICKETS_WRITE, Permission.HOLDERS_READ}
+_GATE: Final = _LOOK | {Permission.TICKETS_WRITE, Permission.HOLDERS_READ, Permission.DEVICES}
 _BUILD: Final = _LOOK | {
     Permission.KEYS_READ,
     Permission.KEYS_WRITE,

@@ -144,8 +144,10 @@ async def is_open(tx: Tx, session_id: UUID, *, at: datetime) -> bool:
 
 
 async def delete_some_expired(tx: Tx, *, at: datetime) -> int:
-    """Delete a batch of old sessions and a batch of old sign-in links, which name addresses; how many there were."""
-    return await tx.run(DELETE_SESSIONS, at - KEPT, BATCH) + await tx.run(DELETE_LINKS, at - KEPT, BATCH)
+    """Delete a batch of old sessions and batches of old links, which name addresses; how many there were."""
+    old = at - KEPT
+    links = await tx.run(DELETE_LINKS, old, BATCH) + await tx.run(DELETE_MAILED_LINKS, old, BATCH)
+    return await tx.run(DELETE_SESSIONS, old, BATCH) + links
 
 
 def token_digest(token: str) -> bytes:
@@ -254,5 +256,11 @@ DELETE_SESSIONS: Final = """
 DELETE_LINKS: Final = """
     DELETE FROM sign_in_link l
      USING (SELECT token_hash FROM sign_in_link WHERE expires_at < $1 LIMIT $2) old
+     WHERE l.token_hash = old.token_hash
+"""
+
+DELETE_MAILED_LINKS: Final = """
+    DELETE FROM mailed_link l
+     USING (SELECT token_hash FROM mailed_link WHERE expires_at < $1 LIMIT $2) old
      WHERE l.token_hash = old.token_hash
 """

@@ -24,8 +24,8 @@ async def use_link(tx: Tx, token: str, *, at: datetime) -> UUID | None:
 
 
 async def withdraw_links(tx: Tx, person_id: UUID, *, at: datetime) -> int:
-    """Delete the links of this person that could still be used; how many there were."""
-    return await tx.run(WITHDRAW, person_id, at)
+    """Delete the links of this person that could still be used, mailed ones too; how many there were."""
+    return await tx.run(WITHDRAW, person_id, at) + await tx.run(WITHDRAW_MAILED, person_id, at)
 
 
 MAKE: Final = """
@@ -44,6 +44,13 @@ USE: Final = """
 
 WITHDRAW: Final = """
     DELETE FROM sign_in_link
+     WHERE person_id = $1
+       AND used_at IS NULL
+       AND expires_at > $2
+"""
+
+WITHDRAW_MAILED: Final = """
+    DELETE FROM mailed_link
      WHERE person_id = $1
        AND used_at IS NULL
        AND expires_at > $2

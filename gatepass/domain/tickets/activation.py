@@ -1,13 +1,13 @@
 """Activating a ticket: a card is shown at a gate and its ticket is used up.
 
 Scans come in batches, and each has its own outcome. `activation.sql` beside this file does all of it in one transaction
-and one round trip: idempotency keys, event, card, ticket, the conditional UPDATE that decides the race, the rows of
-the scan and of the request log, the webhook messages.
+and one round trip: idempotency keys, event, card, ticket, rules, the conditional UPDATE that decides the race, the rows
+of the scan and of the request log, the webhook messages.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
@@ -19,11 +19,18 @@ from gatepass.base.errors import Refusal
 from gatepass.base.ids import digest_of
 from gatepass.domain import twin
 from gatepass.domain.cards import CardNotFound, CardRevoked, CardSuspended, Expired
-from gatepass.domain.events import EventNotActive, EventNotFound
+from gatepass.domain.events import DoorsClosed, EventNotActive, EventNotFound
 from gatepass.domain.idempotency import IdempotencyKeyReused, key_digest
 from gatepass.domain.keys import Address, Mode
 from gatepass.domain.sandbox import SandboxVerdict
-from gatepass.domain.tickets.ticket import AlreadyActivated, TicketCancelled, TicketNotFound
+from gatepass.domain.tickets.ticket import (
+    AlreadyActivated,
+    OutsideWindow,
+    StaticCodeRefused,
+    TicketCancelled,
+    TicketNotFound,
+    WrongGate,
+)
 
 ACTIVATED: Final = "activated"
 
@@ -33,15 +40,21 @@ REFUSALS: Final[dict[str, type[Refusal]]] = {
         IdempotencyKeyReused,
         EventNotFound,
         EventNotActive,
+        DoorsClosed,
         Expired,
+        StaticCodeRefused,
         CardNotFound,
         CardSuspended,
         CardRevoked,
         TicketNotFound,
         TicketCancelled,
         AlreadyActivated,
+        OutsideWindow,
+        WrongGate,
     )
 }
+# The details of refusals that are moments; PostgreSQL writes them with the offset of its session.
+MOMENTS: Final = frozenset({"doors_open_at", "valid_from", "valid_until"})
 
 # A row rarely changes between two statements of a batch; three times in a row is a fault of ours.
 ATTEMPTS: Final = 3
@@ -50,7 +63,10 @@ ATTEMPTS: Final = 3
 class Scan(msgspec.Struct, frozen=True):
     """One card shown at one gate.
 
-    `signing_key` signed the token that was shown. `given` is the verdict on a scan for the sandbox's fictional event.
+    `signing_key` signed the token that was shown, or the certificate of the phone that made the code. `phone` is that
+    phone's number, and `fresh` a token that ends so soon that nobody can lend it. `given` is the verdict on a scan for
+    the sandbox's fictional event. A device's scan is stored with `assigned_gate`, the gate that it works for, whatever
+    `gate` it wrote; a retry is known by the gate that was written.
     """
 
     request_id: UUID
@@ -70,17 +86,26 @@ class Scan(msgspec.Struct, frozen=True):
     given: SandboxVerdict | None = None
     signing_key: UUID | None = None
     received_at: datetime | None = None
+    phone: int | None = None
+    fresh: bool = False
+    assigned_gate: str | None = None
 
     def idempotency_digest(self) -> UUID | None:
         """The idempotency key within its organization. Live and sandbox keys are apart."""
         return None if self.idempotency_key is None else key_digest(self.mode, self.idempotency_key)
 
-    def sandbox(self) -> str | None:
-        """What only a sandbox scan has: whose data it is about, and the verdict that is given."""
-        if self.mode is Mode.LIVE:
+    def facts(self) -> str | None:
+        """What few scans have: the phone that made the code; of the sandbox, whose data it is about and the verdict."""
+        if self.mode is Mode.LIVE and self.phone is None and not self.fresh:
             return None
-        given = self.given.facts() if self.given else {}
-        return msgspec.json.encode({"twin": twin.twin_id(self.organization_id)} | given).decode()
+        facts: dict[str, object] = self.given.facts() if self.given else {}
+        if self.mode is not Mode.LIVE:
+            facts["twin"] = twin.twin_id(self.organization_id)
+        if self.phone is not None:
+            facts["phone"] = self.phone
+        if self.fresh:
+            facts["fresh"] = True
+        return msgspec.json.encode(facts).decode()
 
     def fingerprint(self) -> UUID:
         """A digest of what the request asks for. A retry may be spelled differently, but not ask for something else."""
@@ -100,6 +125,7 @@ class ScanOutcome(msgspec.Struct, frozen=True):
     first_at: datetime | None
     first_gate: str | None
     first_scanner_id: str | None
+    details: str | None = None
 
     def refusal(self) -> Refusal | None:
         if self.verdict == ACTIVATED:
@@ -110,7 +136,14 @@ class ScanOutcome(msgspec.Struct, frozen=True):
                 gate=self.first_gate,
                 scanner_id=self.first_scanner_id,
             )
-        return REFUSALS[self.verdict]()
+        return REFUSALS[self.verdict](**self._rule())
+
+    def _rule(self) -> dict[str, Any]:
+        """What the rule says that refused it."""
+        found: dict[str, Any] = msgspec.json.decode(self.details) if self.details else {}
+        for name in MOMENTS & found.keys():
+            found[name] = found[name] and rfc3339(datetime.fromisoformat(found[name]))
+        return found
 
 
 async def activate(
@@ -152,10 +185,10 @@ def _columns(scans: Sequence[Scan], at: datetime, statuses: Mapping[Mode, Mappin
         [scan.card_number for scan in scans],
         [scan.signing_key for scan in scans],
         [scan.expired for scan in scans],
-        [scan.gate for scan in scans],
+        [scan.gate if scan.assigned_gate is None else scan.assigned_gate for scan in scans],
         [scan.scanner_id for scan in scans],
         [scan.occurred_at for scan in scans],
-        [scan.sandbox() for scan in scans],
+        [scan.facts() for scan in scans],
     ]
 
 
@@ -166,6 +199,7 @@ def _in_order(scans: Sequence[Scan], outcomes: Sequence[ScanOutcome]) -> list[Sc
 
 # In the order of ScanOutcome's fields.
 ACTIVATE: Final = """
-    SELECT request_id, verdict, replayed, ticket_id, tier, category_name, first_at, first_gate, first_scanner_id
-      FROM activate_scans($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+    SELECT request_id, verdict, replayed, ticket_id, tier, category_name, first_at, first_gate, first_scanner_id,
+           details
+      FROM judge_scans($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 """

@@ -1,44 +1,19 @@
--- Activate the tickets of a batch of scans in one round trip. `activation.py` calls it, `gatepass migrate` installs it.
+-- Judge a batch of scans and activate their tickets, in one round trip. `activation.py` calls it, `gatepass migrate`
+-- installs it. The rules and their order are also in `sdk/gatepass_sdk/_gate/rules.py`, for gates without a network.
 -- Each look-up stands in a LATERAL … OFFSET 0, so that the planner uses the whole key of its index.
 
--- Two statements saw different states: a card was resumed in between, say. Nothing is decided; the caller tries again.
-CREATE OR REPLACE FUNCTION changed_meanwhile() RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION 'what was judged changed meanwhile' USING ERRCODE = 'serialization_failure';
-END
-$$;
-
-CREATE OR REPLACE FUNCTION activate_scans(
-    p_at timestamptz,
-    p_statuses jsonb,
-    p_request uuid[],
-    p_organization uuid[],
-    p_mode text[],
-    p_key uuid[],
-    p_address text[],
-    p_received_at timestamptz[],
-    p_elapsed_us integer[],
-    p_idempotency_key uuid[],
-    p_fingerprint uuid[],
-    p_event uuid[],
-    p_card_number text[],
-    p_signing_key uuid[],
-    p_expired boolean[],
-    p_gate text[],
-    p_scanner_id text[],
-    p_occurred_at timestamptz[],
-    p_given jsonb[]
+CREATE OR REPLACE FUNCTION judge_scans(
+    p_at timestamptz, p_statuses jsonb,
+    p_request uuid[], p_organization uuid[], p_mode text[], p_key uuid[],
+    p_address text[], p_received_at timestamptz[], p_elapsed_us integer[],
+    p_idempotency_key uuid[], p_fingerprint uuid[],
+    p_event uuid[], p_card_number text[], p_signing_key uuid[], p_expired boolean[],
+    p_gate text[], p_scanner_id text[], p_occurred_at timestamptz[], p_given jsonb[]
 )
 RETURNS TABLE (
-    request_id uuid,
-    verdict text,
-    replayed boolean,
-    ticket_id uuid,
-    tier text,
-    category_name text,
-    first_at timestamptz,
-    first_gate text,
-    first_scanner_id text
+    request_id uuid, verdict text, replayed boolean, ticket_id uuid, tier text, category_name text,
+    first_at timestamptz, first_gate text, first_scanner_id text,
+    details jsonb  -- of the rule that refused: when the doors open, say
 )
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -52,28 +27,15 @@ AS $$
 DECLARE
     this_generation smallint;
     last_generation smallint;
-    dead_keys uuid[];
-    retired_keys uuid[];
+    unjudged uuid[];  -- requests
     heard_keys text[];  -- organization, mode and message type, where somebody subscribes to it
+    -- A gate without a network sends its scans later: those from before an event's end are taken for so long after it.
+    late CONSTANT interval := '72 hours';
     written CONSTANT text := 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"';
 BEGIN
-    -- 0. Callers cache API keys and signing keys. A scan whose key has ended since gets no verdict and leaves no row.
-    SELECT coalesce(array_agg(u.key_id), '{}') INTO dead_keys
-      FROM (SELECT DISTINCT x.organization_id, x.key_id
-              FROM unnest(p_organization, p_key) x (organization_id, key_id)) u
-     WHERE NOT EXISTS (SELECT FROM api_key a
-                        WHERE a.organization_id = u.organization_id
-                          AND a.id = u.key_id
-                          AND a.revoked_at IS NULL
-                          AND (a.expires_at IS NULL OR a.expires_at > p_at));
-    SELECT coalesce(array_agg(u.key_id), '{}') INTO retired_keys
-      FROM (SELECT DISTINCT coalesce((x.given ->> 'twin')::uuid, x.organization_id) AS tenant_id, x.key_id
-              FROM unnest(p_organization, p_signing_key, p_given) x (organization_id, key_id, given)
-             WHERE x.key_id IS NOT NULL) u
-     WHERE NOT EXISTS (SELECT FROM signing_key s
-                        WHERE s.organization_id = u.tenant_id
-                          AND s.id = u.key_id
-                          AND s.retired_at IS NULL);
+    -- 0. What the whole batch needs: scans that are not judged, where stored answers are, and who listens.
+    SELECT scans_with_ended_keys(p_at, p_request, p_organization, p_key, p_event, p_gate, p_signing_key, p_given)
+      INTO unjudged;
     SELECT g.current, (g.current + 2) % 3 INTO this_generation, last_generation FROM idempotency_generation g;
     SELECT array_agg(u.organization_id::text || u.mode || heard.type) INTO heard_keys
       FROM (SELECT DISTINCT x.organization_id, x.mode
@@ -91,33 +53,32 @@ BEGIN
     -- 2. The conditional UPDATE that decides the race. Within a batch the first scan of a ticket goes forward; between
     --    batches PostgreSQL lets one of them find activated_at empty. Everything below only explains the outcome.
     UPDATE ticket t
-       SET activated_at = p_at,
-           activated_by = first.request,
-           activated_gate = first.gate,
-           activated_scanner_id = first.scanner_id
+       SET activated_at = p_at, activated_by = first.request, activation_key = first.idempotency_key,
+           activated_gate = first.gate, activated_scanner_id = first.scanner_id
       FROM (SELECT DISTINCT ON (i.tenant_id, found.ticket_id)
-                   i.tenant_id, found.ticket_id, i.event_id, card.id AS card_id, i.request, i.gate, i.scanner_id
+                   i.tenant_id, found.ticket_id, i.event_id, card.id AS card_id, i.request, i.idempotency_key, i.gate,
+                   i.scanner_id
               FROM (SELECT DISTINCT ON (u.organization_id, coalesce(u.idempotency_key, u.request)) u.*,
-                           coalesce((u.given ->> 'twin')::uuid, u.organization_id) AS tenant_id
-                      FROM unnest(p_organization, p_request, p_key, p_idempotency_key, p_event, p_card_number, p_signing_key,
-                                  p_expired, p_gate, p_scanner_id, p_given)
-                           WITH ORDINALITY u (organization_id, request, key_id, idempotency_key, event_id, card_number,
-                                              signing_key, expired, gate, scanner_id, given, n)
-                     WHERE u.key_id <> ALL (dead_keys)
-                       AND (u.signing_key IS NULL OR u.signing_key <> ALL (retired_keys))
+                           coalesce((u.given ->> 'twin')::uuid, u.organization_id) AS tenant_id,
+                           coalesce(u.occurred_at, p_at) AS shown_at
+                      FROM unnest(p_organization, p_request, p_idempotency_key, p_event, p_card_number, p_expired, p_gate,
+                                  p_scanner_id, p_occurred_at, p_given)
+                           WITH ORDINALITY u (organization_id, request, idempotency_key, event_id, card_number, expired,
+                                              gate, scanner_id, occurred_at, given, n)
+                     WHERE u.request <> ALL (unjudged)
                      ORDER BY u.organization_id, coalesce(u.idempotency_key, u.request), u.n) i
-             CROSS JOIN LATERAL (SELECT e.status
+             CROSS JOIN LATERAL (SELECT e.status, e.codes, e.doors_open_at, coalesce(e.ended_at, e.ends_at) AS ended_at
                                    FROM event e
                                   WHERE e.organization_id = i.tenant_id
                                     AND e.id = i.event_id
                                  OFFSET 0) event
-             CROSS JOIN LATERAL (SELECT c.id
+             CROSS JOIN LATERAL (SELECT c.id, c.phone
                                    FROM card c
                                   WHERE c.organization_id = i.tenant_id
                                     AND c.number = i.card_number
                                     AND c.status = 'active'
                                  OFFSET 0) card
-             CROSS JOIN LATERAL (SELECT x.id AS ticket_id
+             CROSS JOIN LATERAL (SELECT x.id AS ticket_id, x.category_id
                                    FROM ticket x
                                   WHERE x.organization_id = i.tenant_id
                                     AND x.event_id = i.event_id
@@ -125,8 +86,21 @@ BEGIN
                                     AND x.cancelled_at IS NULL
                                     AND x.activated_at IS NULL
                                  OFFSET 0) found
-             WHERE i.given ->> 'verdict' IS NULL
-               AND NOT i.expired AND event.status = 'published'
+             CROSS JOIN LATERAL (SELECT k.valid_from, k.valid_until, k.gates
+                                   FROM ticket_category k
+                                  WHERE k.organization_id = i.tenant_id
+                                    AND k.id = found.category_id
+                                 OFFSET 0) category
+             WHERE i.given ->> 'verdict' IS NULL AND (i.given ? 'held') IS NOT TRUE
+               AND NOT i.expired
+               AND (event.status = 'published'
+                    OR event.status = 'ended' AND i.occurred_at < event.ended_at AND p_at < event.ended_at + late)
+               AND (event.doors_open_at IS NULL OR event.doors_open_at <= i.shown_at)
+               AND (category.valid_from IS NULL OR category.valid_from <= i.shown_at)
+               AND (category.valid_until IS NULL OR category.valid_until > i.shown_at)
+               AND (category.gates IS NULL OR i.gate = ANY (category.gates))
+               AND (event.codes = 'any' OR i.given ?| '{phone,fresh}')
+               AND (i.given -> 'phone' IS NULL OR (i.given -> 'phone')::smallint = card.phone)
                AND NOT EXISTS (SELECT FROM idempotency old
                                 WHERE old.organization_id = i.organization_id
                                   AND old.idempotency_key = i.idempotency_key
@@ -143,16 +117,14 @@ BEGIN
     WITH item AS (
         SELECT u.*,
                coalesce((u.given ->> 'twin')::uuid, u.organization_id) AS tenant_id,
+               coalesce(u.occurred_at, p_at) AS shown_at,
                first_value(u.request) OVER same_key AS leader,
                first_value(u.fingerprint) OVER same_key AS leader_fingerprint
           FROM unnest(p_request, p_organization, p_mode, p_key, p_address, p_received_at, p_elapsed_us, p_idempotency_key,
-                      p_fingerprint, p_event, p_card_number, p_signing_key, p_expired, p_gate, p_scanner_id,
-                      p_occurred_at, p_given)
+                      p_fingerprint, p_event, p_card_number, p_expired, p_gate, p_scanner_id, p_occurred_at, p_given)
                WITH ORDINALITY u (request, organization_id, mode, key_id, address, received_at, elapsed_us, idempotency_key,
-                                  fingerprint, event_id, card_number, signing_key, expired, gate, scanner_id,
-                                  occurred_at, given, n)
-         WHERE u.key_id <> ALL (dead_keys)
-           AND (u.signing_key IS NULL OR u.signing_key <> ALL (retired_keys))
+                                  fingerprint, event_id, card_number, expired, gate, scanner_id, occurred_at, given, n)
+         WHERE u.request <> ALL (unjudged)
         WINDOW same_key AS (PARTITION BY u.organization_id, coalesce(u.idempotency_key, u.request) ORDER BY u.n)
     ),
     judged AS MATERIALIZED (
@@ -166,8 +138,14 @@ BEGIN
                    WHEN i.given ? 'verdict' THEN i.given ->> 'verdict'
                    WHEN t.activated_by = i.request THEN 'activated'
                    WHEN e.id IS NULL THEN 'event_not_found'
-                   WHEN e.status <> 'published' THEN 'event_not_active'
+                   WHEN e.status <> 'published'
+                        AND (e.status = 'ended' AND i.occurred_at < e.ended_at AND p_at < e.ended_at + late) IS NOT TRUE
+                        THEN 'event_not_active'
+                   WHEN e.doors_open_at > i.shown_at THEN 'doors_closed'
                    WHEN i.expired THEN 'expired'
+                   WHEN i.given ? 'phone' AND c.phone IS DISTINCT FROM (i.given -> 'phone')::smallint
+                        AND c.id IS NOT NULL THEN 'expired'  -- of a phone that has ended
+                   WHEN e.codes <> 'any' AND (i.given ?| '{phone,fresh}') IS NOT TRUE THEN 'static_code_refused'
                    WHEN c.id IS NULL THEN 'card_not_found'
                    WHEN c.status <> 'active' THEN 'card_' || c.status
                    WHEN t.id IS NULL THEN
@@ -178,6 +156,9 @@ BEGIN
                                             AND x.cancelled_at IS NOT NULL)
                             THEN 'ticket_cancelled' ELSE 'ticket_not_found' END
                    WHEN t.activated_at IS NOT NULL THEN 'already_activated'
+                   WHEN k.valid_from > i.shown_at OR k.valid_until <= i.shown_at THEN 'outside_window'
+                   WHEN k.gates IS NOT NULL AND (i.gate = ANY (k.gates)) IS NOT TRUE THEN 'wrong_gate'
+                   WHEN i.given ? 'held' THEN i.given ->> 'held'  -- an entry of a journal that must not activate
                    ELSE changed_meanwhile()
                END AS own_verdict,
                coalesce(old.ticket_id, (i.given ->> 'ticket_id')::uuid, t.id) AS own_ticket_id,
@@ -185,7 +166,8 @@ BEGIN
                coalesce(old.category_name, i.given ->> 'category_name', k.name) AS own_category_name,
                coalesce(old.first_at, (i.given ->> 'first_at')::timestamptz, t.activated_at) AS own_first_at,
                coalesce(old.first_gate, t.activated_gate) AS own_first_gate,
-               coalesce(old.first_scanner_id, t.activated_scanner_id) AS own_first_scanner_id
+               coalesce(old.first_scanner_id, t.activated_scanner_id) AS own_first_scanner_id,
+               old.details AS old_details, e.doors_open_at, k.valid_from, k.valid_until, k.gates, t.admitted_at
           FROM item i
           LEFT JOIN LATERAL (SELECT x.*
                                FROM idempotency x
@@ -193,12 +175,12 @@ BEGIN
                                 AND x.idempotency_key = i.idempotency_key
                                 AND x.generation IN (this_generation, last_generation)
                              OFFSET 0) old ON true
-          LEFT JOIN LATERAL (SELECT x.id, x.status
+          LEFT JOIN LATERAL (SELECT x.id, x.status, x.codes, x.doors_open_at, coalesce(x.ended_at, x.ends_at) AS ended_at
                                FROM event x
                               WHERE x.organization_id = i.tenant_id
                                 AND x.id = i.event_id
                              OFFSET 0) e ON true
-          LEFT JOIN LATERAL (SELECT x.id, x.status
+          LEFT JOIN LATERAL (SELECT x.id, x.status, x.phone
                                FROM card x
                               WHERE x.organization_id = i.tenant_id
                                 AND x.number = i.card_number
@@ -211,7 +193,7 @@ BEGIN
                                 AND x.cancelled_at IS NULL
                                 AND old.at IS NULL
                              OFFSET 0) t ON true
-          LEFT JOIN LATERAL (SELECT x.name, x.tier
+          LEFT JOIN LATERAL (SELECT x.name, x.tier, x.valid_from, x.valid_until, x.gates
                                FROM ticket_category x
                               WHERE x.organization_id = i.tenant_id
                                 AND x.id = t.category_id
@@ -227,17 +209,22 @@ BEGIN
                first_value(j.own_category_name) OVER same_key AS category_name,
                first_value(j.own_first_at) OVER same_key AS first_at,
                first_value(j.own_first_gate) OVER same_key AS first_gate,
-               first_value(j.own_first_scanner_id) OVER same_key AS first_scanner_id
+               first_value(j.own_first_scanner_id) OVER same_key AS first_scanner_id,
+               first_value(coalesce(j.old_details, CASE j.own_verdict
+                   WHEN 'doors_closed' THEN jsonb_build_object('doors_open_at', j.doors_open_at)
+                   WHEN 'outside_window' THEN jsonb_build_object('valid_from', j.valid_from, 'valid_until', j.valid_until)
+                   WHEN 'wrong_gate' THEN jsonb_build_object('gates', j.gates)
+               END)) OVER same_key AS details
           FROM judged j
         WINDOW same_key AS (PARTITION BY j.organization_id, coalesce(j.idempotency_key, j.request) ORDER BY j.n)
     ),
     stored AS (
         INSERT INTO idempotency (organization_id, idempotency_key, generation, fingerprint, at, verdict, ticket_id, tier,
-                                 category_name, first_at, first_gate, first_scanner_id)
+                                 category_name, first_at, first_gate, first_scanner_id, details)
         SELECT a.organization_id, a.idempotency_key, this_generation, a.fingerprint, p_at, a.verdict, a.ticket_id, a.tier,
-               a.category_name, a.first_at, a.first_gate, a.first_scanner_id
+               a.category_name, a.first_at, a.first_gate, a.first_scanner_id, a.details
           FROM answer a
-         WHERE a.idempotency_key IS NOT NULL AND NOT a.is_replay
+         WHERE a.idempotency_key IS NOT NULL AND NOT a.is_replay AND (a.given ? 'held') IS NOT TRUE
     ),
     recorded AS (
         INSERT INTO scan (organization_id, at, id, mode, key_id, event_id, card_number, card_id, ticket_id, verdict,
@@ -246,6 +233,7 @@ BEGIN
                a.ticket_id, a.verdict, a.gate, a.scanner_id, a.occurred_at
           FROM answer a
          WHERE NOT a.is_replay
+           AND (a.verdict = 'activated' OR a.given @> '{"admitted": true}' IS NOT TRUE)  -- that is an incident
     ),
     logged AS (
         INSERT INTO request_log (organization_id, at, id, mode, key_id, method, path, status, code, address, duration_us,
@@ -255,6 +243,7 @@ BEGIN
                a.elapsed_us + (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::integer,
                a.event_id, a.card_id
           FROM answer a
+         WHERE p_statuses IS NOT NULL  -- the upload of a journal is one call
         ON CONFLICT DO NOTHING  -- a batch whose outcome was unknown is run again; a call still has one row
     ),
     message AS (  -- in the bytes that are sent; `webhooks/message.py` has the envelope that all messages share
@@ -283,6 +272,7 @@ BEGIN
                                             'denied_at', now.text)::text END AS text) data
          WHERE NOT a.is_replay
            AND a.verdict <> 'idempotency_key_reused'
+           AND (a.verdict = 'activated' OR a.given @> '{"admitted": true}' IS NOT TRUE)
            AND a.organization_id::text || a.mode || kind.type = ANY (heard_keys)
          ORDER BY a.n
     ),
@@ -291,10 +281,19 @@ BEGIN
                                 array_agg(m.id), array_agg(m.ordering_key), array_agg(m.body), NULL)
           FROM message m
         HAVING count(*) > 0
+    ),
+    second AS (  -- somebody was let in with the ticket before it was used; `take_entries` does the same for journals
+        SELECT open_second_admissions(p_at, array_agg(a.tenant_id), array_agg(a.ticket_id), array_agg(a.key_id),
+                                      array_agg(a.occurred_at))
+          FROM answer a
+         WHERE a.admitted_at IS NOT NULL AND a.verdict = 'activated' AND NOT a.is_replay AND (a.given ? 'admitted') IS NOT TRUE
+        HAVING count(*) > 0
     )
     SELECT a.request, a.verdict, a.is_replay AND a.verdict <> 'idempotency_key_reused',
-           a.ticket_id, a.tier, a.category_name, a.first_at, a.first_gate, a.first_scanner_id
+           a.ticket_id, a.tier, a.category_name, a.first_at, a.first_gate, a.first_scanner_id,
+           CASE WHEN a.verdict <> 'idempotency_key_reused' THEN a.details END
       FROM answer a
-      LEFT JOIN emitted ON true;
+      LEFT JOIN emitted ON true
+      LEFT JOIN second ON true;
 END
 $$;

@@ -30,7 +30,7 @@ async def cancel(tx: Tx, organization_id: UUID, ticket_id: UUID, *, by: str, at:
         "cancelled",
         by=by,
         at=at,
-        was=TicketState.ACTIVATED if row[0]["was_activated"] else TicketState.ISSUED,
+        was=_state_before(row[0]),
         becomes=TicketState.CANCELLED,
         reason=reason,
     )
@@ -64,9 +64,18 @@ async def cancel_some_of_cancelled_events(tx: Tx, *, at: datetime) -> int:
     """Cancel a batch of tickets of one cancelled event, in any organization, with messages; how many there were."""
     rows = await tx.rows(CANCEL_SOME, at, BATCH, EVENT_CANCELLED)
     if rows:
+        organization_id = rows[0]["organization_id"]
         told = [_told(row, at=at, reason=row["reason"]) for row in rows]
-        await webhooks.emit(tx, rows[0]["organization_id"], told, at=at)
+        await webhooks.emit(tx, organization_id, told, at=at)
+        await audit_log.record_all(
+            tx, organization_id, "ticket", [row["ticket_id"] for row in rows], "cancelled", by="maintenance", at=at,
+            was=[_state_before(row) for row in rows], becomes=TicketState.CANCELLED, reason=rows[0]["reason"],
+        )  # fmt: skip
     return len(rows)
+
+
+def _state_before(ticket: Row) -> TicketState:
+    return TicketState.ACTIVATED if ticket["was_activated"] else TicketState.ISSUED
 
 
 def _told(ticket: Row, *, at: datetime, reason: str) -> Message:
@@ -100,10 +109,10 @@ CANCEL: Final = """
     RETURNING t.id AS ticket_id, t.event_id, d.number AS card_number, t.was_activated
 """
 
-# For the card's history, which finds an activation through its ticket.
+# For the card's history, which finds an activation through its ticket, and for the journal that brings its scan again.
 KEEP_SCAN: Final = """
-    INSERT INTO undone_activation (organization_id, ticket_id, scan_at, scan_id)
-    SELECT organization_id, id, activated_at, activated_by
+    INSERT INTO undone_activation (organization_id, ticket_id, scan_at, scan_id, activation_key)
+    SELECT organization_id, id, activated_at, activated_by, activation_key
       FROM ticket
      WHERE organization_id = $1
        AND id = $2
@@ -116,7 +125,7 @@ KEEP_SCAN: Final = """
 UNDO: Final = """
     UPDATE ticket t
        SET activated_at = NULL, activated_by = NULL, activated_gate = NULL, activated_scanner_id = NULL,
-           changed_at = $3
+           activation_key = NULL, changed_at = $3
       FROM card c
      WHERE t.organization_id = $1
        AND t.id = $2

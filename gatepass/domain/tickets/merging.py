@@ -7,7 +7,7 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
 from gatepass.domain import audit_log, cards, webhooks
-from gatepass.domain.cards import CardNotFound, CardStatus, ChangedMeanwhile, HeldCard, HolderDetails
+from gatepass.domain.cards import CardNotFound, CardStatus, ChangedMeanwhile, HeldCard, HolderDetails, LinkState
 from gatepass.domain.cards.issuance import TOUCH
 from gatepass.domain.cards.messages import CardChange, tell_updated
 from gatepass.domain.tickets.replacement import MOVE_EXTERNAL_ID, MOVE_HOLDER, move_tickets
@@ -39,6 +39,8 @@ async def merge(
     if duplicate.status is CardStatus.REVOKED:
         raise NotAllowedFromHere("A card that is revoked cannot be merged any more.")
     await _refuse_companions(tx, organization_id, duplicate_id, kept_id)
+    # First, so that it says what happened; the revocation finds no link any more.
+    await cards.end_link(tx, organization_id, duplicate_id, LinkState.CARD_REPLACED, at=at)
     await cards.change_status(tx, organization_id, duplicate_id, CardStatus.REVOKED, by=by, at=at, reason=reason)
     old, new = (duplicate_id, duplicate.number), (kept_id, kept.number)
     told = await move_tickets(tx, organization_id, old, new, by=by, at=at, reason=reason)

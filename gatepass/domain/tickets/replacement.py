@@ -7,7 +7,7 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import audit_log, cards, webhooks
-from gatepass.domain.cards import Card, CardStatus, NewCard
+from gatepass.domain.cards import Card, CardStatus, LinkState, NewCard
 from gatepass.domain.cards.messages import replaced
 from gatepass.domain.tickets.messages import transferred
 from gatepass.domain.webhooks import Message
@@ -25,6 +25,8 @@ async def replace(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: 
     old = await cards.find(tx, organization_id, card_id)
     if old.status is CardStatus.REVOKED:
         raise NotAllowedFromHere("A card that is revoked cannot be replaced any more.")
+    # First, so that it says what happened; the revocation finds no link any more.
+    await cards.end_link(tx, organization_id, card_id, LinkState.CARD_REPLACED, at=at)
     await cards.change_status(tx, organization_id, card_id, CardStatus.REVOKED, by=by, at=at, reason=reason)
     external_id = (await cards.find(tx, organization_id, card_id)).external_id
     made = NewCard(external_id=external_id)

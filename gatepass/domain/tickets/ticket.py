@@ -23,10 +23,28 @@ class TicketCancelled(Refusal):
     code = "ticket_cancelled"
 
 
+class StaticCodeRefused(Refusal):
+    """This event takes only codes that a phone made itself a moment ago."""
+
+    code = "static_code_refused"
+
+
 class AlreadyActivated(Refusal):
     """This ticket has already been activated."""
 
     code = "already_activated"
+
+
+class OutsideWindow(Refusal):
+    """Tickets of this category do not open the gate at this time."""
+
+    code = "outside_window"
+
+
+class WrongGate(Refusal):
+    """Tickets of this category do not open this gate."""
+
+    code = "wrong_gate"
 
 
 class SoldOut(Refusal):

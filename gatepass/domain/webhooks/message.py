@@ -30,6 +30,7 @@ class MessageType(StrEnum):
     CARD_ISSUED = "card.issued"
     CARD_REPLACED = "card.replaced"
     CARD_UPDATED = "card.updated"
+    SCAN_CONFLICT = "scan.conflict"
     SCAN_DENIED = "scan.denied"
     PING = "webhook.ping"
 

@@ -20,7 +20,7 @@ BEGIN
             SELECT unnest(ARRAY['ticket.activated', 'ticket.cancelled', 'ticket.issued', 'ticket.transferred',
                                 'ticket.activation_undone', 'event.cancelled', 'event.published', 'event.updated',
                                 'event.ended', 'event.deleted', 'card.status_changed', 'card.issued',
-                                'card.replaced', 'card.updated'])
+                                'card.replaced', 'card.updated', 'scan.conflict'])
              WHERE p_mode = 'sandbox'
                 OR EXISTS (SELECT FROM webhook_feed f
                             WHERE f.organization_id = p_organization

@@ -1,5 +1,6 @@
 """What the pages of accounts share: checking a password and a second factor, and changing credentials safely."""
 
+from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -12,11 +13,13 @@ from starlette.responses import Response
 from gatepass.base.database import Tx
 from gatepass.domain import security_log, staff
 from gatepass.domain.security_log import NOBODY, Action, Means
-from gatepass.domain.staff import Session, one_time_code, passkey, password, recovery_codes, throttle
+from gatepass.domain.staff import Session, challenge, one_time_code, passkey, password, recovery_codes, throttle
+from gatepass.domain.staff.challenge import Purpose
 from gatepass.domain.staff.password import Compared, Known
 from gatepass.studio.services.templates import ROOT
 from gatepass.studio.web.auth import PublicContext, RedirectRequired
 from gatepass.studio.web.context import Context
+from gatepass.studio.web.forms import Form
 
 WRONG_CODE: Final = "This code is not right, or it was used already. Wait for the next one."
 LONGEST_CODE: Final = 100
@@ -52,6 +55,13 @@ async def accept_second_factor(tx: Tx, context: PublicContext, person_id: UUID, 
         return Means.PASSWORD_AND_CODE
     used = await recovery_codes.accept_recovery_code(tx, person_id, code, at=context.at)
     return Means.RECOVERY_CODE if used else None
+
+
+async def ask_for_code(tx: Tx, context: PublicContext, person_id: UUID, *, next: str) -> Response:
+    """The page that asks for the second factor. What was right so far is kept for five minutes."""
+    asked = await challenge.issue(tx, Purpose.SECOND_FACTOR, person_id, at=context.at)
+    form = Form.of(next=next, asked=urlsafe_b64encode(asked).decode())
+    return context.page("sign_in/code.html", form=form)
 
 
 async def require_confirmed(tx: Tx, context: Context | PublicContext, session: Session, page: str) -> None:

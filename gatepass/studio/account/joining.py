@@ -1,6 +1,6 @@
 """Joining an organization with an account that exists: the person is signed in, and has the link of an invitation.
 
-Nobody has proven that an account belongs to its address, unless the operator has. So it joins with a new password or
+Unless the operator or a mailed link has proven that an account belongs to its address, it joins with a new password or
 passkey, and all that it had before is removed: somebody else may have made the account and kept a way in. The person
 confirms first with what they have, so that a stolen session and an invitation of the thief's own are not enough.
 """
@@ -17,7 +17,14 @@ from gatepass.domain.staff.password import WeakPassword
 from gatepass.domain.staff.person import folded
 from gatepass.studio.account.credentials import changing_account, require_confirmed
 from gatepass.studio.account.new_credential import NewCredential
-from gatepass.studio.account.sign_up import find_offer, greeting, show
+from gatepass.studio.account.sign_up import (
+    find_offer,
+    find_usable_offer,
+    greeting,
+    show,
+    show_by_mail,
+    wants_letter,
+)
 from gatepass.studio.web import cookies
 from gatepass.studio.web.auth import HOME, Public, PublicContext, SignedIn, redirect_signed_in
 from gatepass.studio.web.forms import Form
@@ -34,12 +41,15 @@ class NewPasswordForm(BaseModel):
 async def welcome(token: str, context: Public) -> Response:
     offer, session = await find_offer(context, token), await context.session()
     await note_opened(context.request, context.studio, offer, session)
-    if session is None or not _is_for(offer, session):
+    invited = session if session is not None and _is_for(offer, session) else None
+    proven = invited is not None and await _is_proven(context, invited)
+    if wants_letter(context, offer) and not proven:
+        return show_by_mail(context, token, offer)
+    if invited is None:
         return show(context, token, offer, Form.of(), session=session)
-    proven = await _is_proven(context, session)
     if not proven:
-        await _confirm(context, session)
-    return show(context, token, offer, Form.of(), session=session, mine=True, proven=proven)
+        await _confirm(context, invited)
+    return show(context, token, offer, Form.of(), session=invited, mine=True, proven=proven)
 
 
 @router.post("/welcome/{token}/join")
@@ -119,7 +129,7 @@ async def _join_anew(
 
 
 async def _offer_for(context: PublicContext, token: str, session: Session) -> ReceivedInvitation:
-    offer = await find_offer(context, token)
+    offer = await find_usable_offer(context, token)
     if not _is_for(offer, session):
         raise ForSomebodyElse
     return offer

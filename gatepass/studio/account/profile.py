@@ -160,6 +160,8 @@ async def _show(context: Context, *, name: Form | None = None, new_password: For
             "codes": await one_time_code.wants_code(tx, person_id),
             "recovery_left": await recovery_codes.recovery_codes_left(tx, person_id),
             "notices": await notices.notices_of(tx, person_id),
+            "proven": await staff.is_proven(tx, person_id),
+            "by_mail": context.studio.letters.enabled,
             "sessions": await reauthentication.open_sessions(tx, person_id, at=context.at),
         }
     status = 422 if name or new_password else 200

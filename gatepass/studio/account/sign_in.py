@@ -1,10 +1,10 @@
-"""Signing in: with a passkey, with a password and then, if set, a code, or by a link that works once. Signing out.
+"""Signing in: with a passkey, or with a password and then, if set, a code. Signing out. Links are in links.py.
 
 Also here: choosing the organization to work in. No response says whether an e-mail address is known: the words are the
 same, and so is the time it takes.
 """
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
 from typing import Annotated, Final
 from urllib.parse import quote
 from uuid import UUID
@@ -22,11 +22,11 @@ from gatepass.domain.staff.throttle import MustWait
 from gatepass.studio.account.credentials import (
     TOO_EARLY,
     WRONG_CODE,
-    WRONG_LINK,
     WRONG_PASSKEY,
     WRONG_PASSWORD,
     WRONG_SECOND_FACTOR,
     accept_second_factor,
+    ask_for_code,
     check_password,
     note_too_early,
     noting_failure,
@@ -61,26 +61,6 @@ class Credentials(BaseModel):
 @router.get("/")
 async def front(_session: SignedIn) -> Response:
     return RedirectResponse(HOME, 303)
-
-
-@router.get("/link/{token}")
-async def link(token: str, context: Public) -> Response:
-    """A page with a button: programs that open links before people do must not use them up."""
-    return context.page("sign_in/link.html", token=token)
-
-
-@router.post("/link/{token}")
-async def use_link(token: str, context: Public) -> Response:
-    async with context.transaction() as tx:
-        person_id = await staff.use_link(tx, token, at=context.at)
-        if person_id is None:
-            security_log.line(Action.SIGN_IN_FAILED, address=tx.address, reason=WRONG_LINK)
-            raise PageNotFound(
-                "This link was used already, or is too old. Whoever runs this service makes a new one with "
-                "`gatepass person link`."
-            )
-        session = await context.open_session(tx, person_id, Means.LINK)
-    return redirect_signed_in(HOME, session)
 
 
 @router.get("/organizations")
@@ -138,9 +118,7 @@ async def _finish_sign_in(context: PublicContext, form: Form, email: str, known:
         if compared.rehashed:
             await password.keep(tx, known.person_id, compared.rehashed, at=context.at)
         if await one_time_code.wants_code(tx, known.person_id):
-            asked = await challenge.issue(tx, Purpose.SECOND_FACTOR, known.person_id, at=context.at)
-            begun = Form.of(next=form.value("next"), asked=urlsafe_b64encode(asked).decode())
-            return context.page("sign_in/code.html", form=begun)
+            return await ask_for_code(tx, context, known.person_id, next=form.value("next"))
         token = await context.open_session(tx, known.person_id, Means.PASSWORD)
     return redirect_signed_in(form.value("next"), token)
 
@@ -203,7 +181,8 @@ async def sign_out(context: Public) -> Response:
 
 
 def _ask(context: PublicContext, form: Form, status: int = 200) -> Response:
-    return context.page("sign_in/sign_in.html", form=form, origin=context.studio.party.origin, status=status)
+    facts = {"origin": context.studio.party.origin, "by_mail": context.studio.letters.enabled}
+    return context.page("sign_in/sign_in.html", form=form, status=status, **facts)
 
 
 def _ask_again(form: Form) -> Response:

@@ -14,6 +14,7 @@ from gatepass.domain.events.event import FINAL_STATUSES
 from gatepass.domain.events.money import currencies
 from gatepass.domain.staff import Permission
 from gatepass.studio.events.forms import read_offer, written_offer
+from gatepass.studio.events.times import OF_CATEGORY, readings
 from gatepass.studio.events.view import show
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
@@ -38,28 +39,34 @@ async def categories(event_id: UUID, context: Writer) -> Response:
 async def add_category(event_id: UUID, context: Writer) -> Response:
     listing = await editable_event(context, event_id)
     form = await context.form()
-    offer = read_offer(form)
+    offer = read_offer(form, listing.event.time_zone)
     if offer is None:
         return _categories_page(context, listing, form, status=422)
     async with context.tenant_transaction() as tx:
         await events.add_category(
             tx, context.tenant_id, event_id, offer.name, offer.price, offer.currency, offer.quantity_total,
-            tier=offer.tier, by=context.by, at=context.at,
+            tier=offer.tier, valid_from=offer.valid_from, valid_until=offer.valid_until, gates=offer.gates,
+            by=context.by, at=context.at,
         )  # fmt: skip
     return context.go(f"events/{event_id}/categories", f"{offer.name} is added.")
 
 
 def _categories_page(context: Context, listing: CatalogueEntry, form: Form, *, status: int = 200) -> Response:
     is_draft = listing.event.status is EventStatus.DRAFT
-    facts = {"listing": listing, "form": form, "currencies": _currency_choices(), "is_draft": is_draft}
-    return show(context, "events/categories.html", status=status, **facts)
+    return show(context, "events/categories.html", status=status, is_draft=is_draft, **_facts(listing, form))
+
+
+def _facts(listing: CatalogueEntry, form: Form) -> dict[str, object]:
+    found = readings(form, OF_CATEGORY, listing.event.time_zone)
+    return {"listing": listing, "form": form, "currencies": _currency_choices(), "readings": found}
 
 
 @router.get("/{event_id}/categories/{offer_id}")
 async def category(event_id: UUID, offer_id: UUID, context: Writer) -> Response:
     listing = await editable_event(context, event_id)
     found = _category_of(listing, offer_id)
-    return _category_page(context, listing, found, written_offer(found), version=version_of(found.updated_at))
+    form = written_offer(found, listing.event.time_zone)
+    return _category_page(context, listing, found, form, version=version_of(found.updated_at))
 
 
 @router.post("/{event_id}/categories/{offer_id}")
@@ -67,7 +74,7 @@ async def edit_category(event_id: UUID, offer_id: UUID, context: Writer) -> Resp
     listing = await editable_event(context, event_id)
     found = _category_of(listing, offer_id)
     form = await context.form()
-    offer = read_offer(form)
+    offer = read_offer(form, listing.event.time_zone)
     if offer is not None:
         try:
             async with context.tenant_transaction() as tx:
@@ -97,8 +104,8 @@ def _category_of(listing: CatalogueEntry, category_id: UUID) -> TicketCategory:
 def _category_page(
     context: Context, listing: CatalogueEntry, category: TicketCategory, form: Form, *, version: str, status: int = 200
 ) -> Response:
-    facts = {"listing": listing, "category": category, "form": form, "currencies": _currency_choices()}
-    return show(context, "events/category.html", status=status, version=version, **facts)
+    facts = _facts(listing, form)
+    return show(context, "events/category.html", status=status, version=version, category=category, **facts)
 
 
 @router.post("/{event_id}/categories/{offer_id}/remove")

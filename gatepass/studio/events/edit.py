@@ -16,7 +16,9 @@ from gatepass.domain.events.countries import countries
 from gatepass.domain.events.event import FINAL_STATUSES
 from gatepass.domain.events.image_format import MOST_BYTES
 from gatepass.domain.staff import Permission
-from gatepass.studio.events.forms import DuplicateForm, read_details, readings, written_details
+from gatepass.studio.events.announcements import page_after_change
+from gatepass.studio.events.forms import DuplicateForm, read_details, written_details
+from gatepass.studio.events.times import readings
 from gatepass.studio.events.view import show
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
@@ -55,7 +57,8 @@ async def create(context: Writer) -> Response:
         event_id = await events.create(
             tx, context.tenant_id, details.title, details.starts_at, details.ends_at, time_zone=details.time_zone,
             description=details.description, venue=details.venue, city=details.city, country=details.country,
-            by=context.by, at=context.at,
+            codes=details.codes, doors_open_at=details.doors_open_at, offline=details.offline, by=context.by,
+            at=context.at,
         )  # fmt: skip
     return context.go(f"events/{event_id}/categories", "The draft is made. Now say what tickets there are.")
 
@@ -89,11 +92,18 @@ async def edit(event_id: UUID, context: Writer) -> Response:
             require_version(event.updated_at, form.seen_versions())
             new = replace(details, cover_url=event.cover_url)
             changed = await events.edit(tx, context.tenant_id, event_id, new, by=context.by, at=context.at)
+            concerns_holders = _where_and_when(Details.of(event)) != _where_and_when(new)
     except ChangedMeanwhile:
         form.changed_meanwhile()
         event = (await editable_event(context, event_id)).event
         return _details_page(context, form, event, status=412, version=version_of(event.updated_at))
-    return context.go(f"events/{event_id}", "Saved." if changed else "Nothing was changed.")
+    page = await page_after_change(context, event_id) if concerns_holders else f"events/{event_id}"
+    return context.go(page, "Saved." if changed else "Nothing was changed.")
+
+
+def _where_and_when(details: Details) -> tuple[object, ...]:
+    """What somebody with a ticket must know to come."""
+    return details.starts_at, details.ends_at, details.time_zone, details.venue, details.city, details.country
 
 
 def _details_page(

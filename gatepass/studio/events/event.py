@@ -12,6 +12,7 @@ from gatepass.domain.actors import find_actors
 from gatepass.domain.events import CatalogueEntry, CheckArea, EventStatus, PublicationCheck
 from gatepass.domain.events.cancellation import LONGEST_REASON
 from gatepass.domain.staff import Permission
+from gatepass.studio.events.announcements import is_announceable, page_after_change
 from gatepass.studio.events.view import show
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
@@ -52,6 +53,7 @@ async def overview(event_id: UUID, context: Reader) -> Response:
         listing=listing,
         history=history[:CHANGES_SHOWN],
         actors=actors,
+        announceable=is_announceable(context, listing.event),
         **_checked(checks, listing),
     )
 
@@ -109,9 +111,8 @@ async def cancel(event_id: UUID, context: ConfirmedWriter) -> Response:
     except InvalidRequest as refusal:
         form.refuse(refusal)
         return await _cancel_page(event_id, context, form, status=422)
-    return context.go(
-        f"events/{event_id}", "The event is cancelled. Its tickets follow in a moment, with their messages."
-    )
+    told = "The event is cancelled. Its tickets follow in a moment, with their messages."
+    return context.go(await page_after_change(context, event_id), told)
 
 
 async def _cancel_page(event_id: UUID, context: Context, form: Form, *, status: int = 200) -> Response:

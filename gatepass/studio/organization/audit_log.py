@@ -36,8 +36,8 @@ COLUMNS: Final = (
     "subject_name",
 )  # fmt: skip
 SUBJECTS: Final = (
-    "card", "event", "import", "invitation", "key", "member", "organization", "person", "signing_key", "ticket",
-    "webhook_endpoint",
+    "card", "card_export", "device", "event", "import", "invitation", "key", "member", "organization", "pairing_code",
+    "person", "signing_key", "ticket", "webhook_endpoint",
 )  # fmt: skip
 # Offered beside the field for the action: what people look for after an incident.
 ACTIONS: Final = (

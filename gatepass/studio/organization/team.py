@@ -10,8 +10,13 @@ from starlette.responses import Response
 from gatepass.base.errors import InvalidRequest
 from gatepass.base.paging import END, START, Place
 from gatepass.domain import keys
+from gatepass.domain.mail import AddressNotSendable
 from gatepass.domain.staff import RANK, NotPermitted, Permission, Role, invitations, team
 from gatepass.domain.staff.invitations import AlreadyMember, TooManyInvitations
+from gatepass.domain.staff.mail import allowance
+from gatepass.domain.staff.mail.allowance import TooManyLetters
+from gatepass.domain.staff.mail.letters import Invited
+from gatepass.domain.staff.person import folded
 from gatepass.domain.staff.team import LastOwner
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
@@ -71,17 +76,34 @@ async def invite(context: ConfirmedWriter) -> Response:
     if wanted is None:
         return _ask(context, form, 422)
     try:
-        async with context.transaction() as tx:
-            made = await invitations.invite(
-                tx, context.organization_id, wanted.email, wanted.role, giver=context.role,
-                cell=context.studio.settings.cell, by=context.by, at=context.at,
-            )  # fmt: skip
-    except (InvalidRequest, AlreadyMember, NotPermitted, TooManyInvitations) as refusal:
+        link = await _invite(context, wanted)
+    except (InvalidRequest, AlreadyMember, NotPermitted, TooManyInvitations, TooManyLetters) as refusal:
         await context.note_refused(refusal)
         form.errors[refusal.param or ""] = str(refusal)
         return _ask(context, form, 422)
-    link = f"{context.studio.party.origin}/studio/welcome/{made.token}"
+    except AddressNotSendable as refusal:
+        form.errors["email"] = str(refusal)
+        return _ask(context, form, 422)
     return context.page("team/invited.html", link=link, invitee=wanted, ends_at=context.at + invitations.VALID_FOR)
+
+
+async def _invite(context: Context, wanted: InvitationForm) -> str | None:
+    """The link to hand over; None if it went by mail. Then nobody else sees it, and it proves the address."""
+    studio = context.studio
+    async with context.transaction() as tx:
+        made = await invitations.invite(
+            tx, context.organization_id, wanted.email, wanted.role, giver=context.role, cell=studio.settings.cell,
+            by=context.by, at=context.at, mailed=studio.letters.enabled,
+        )  # fmt: skip
+        if not studio.letters.enabled:
+            return f"{studio.party.origin}/studio/welcome/{made.token}"
+        await allowance.take_for_invitation(tx, context.organization_id, wanted.email, at=context.at)
+        invited = Invited(
+            context.organization_id, context.session.organization_name or "", context.session.name,
+            folded(wanted.email), wanted.role, context.at + invitations.VALID_FOR,
+        )  # fmt: skip
+        await studio.letters.invite(tx, invited, made.token, at=context.at)
+    return None
 
 
 @router.post("/invitations/{invitation_id}/revoke")
@@ -174,7 +196,8 @@ async def _show_member(context: Context, person_id: UUID, form: Form | None = No
 
 
 def _ask(context: Context, form: Form, status: int = 200) -> Response:
-    return context.page("team/invite.html", form=form, roles=_offered(context.role), does=ROLES, status=status)
+    facts = {"form": form, "roles": _offered(context.role), "does": ROLES, "by_mail": context.studio.letters.enabled}
+    return context.page("team/invite.html", status=status, **facts)
 
 
 def _offered(giver: Role) -> list[tuple[Role, str]]:

@@ -17,6 +17,8 @@ MOST_CATEGORIES: Final = 24
 MOST_GATES: Final = 12
 # On a projector: as many as can be read from the back of a hall.
 MOST_ON_THE_WALL: Final = 5
+# Verdicts that no scan is answered with: a device gave them while it had no network.
+OTHER_SENTENCES: Final = {"refused_by_device": "A device without a network refused a ticket that was good."}
 CHART_WIDTH, CHART_HEIGHT, BAR, GAP = 600, 120, 10, 2
 
 
@@ -29,8 +31,8 @@ class View(StrEnum):
 
 
 PIECES: Final[dict[View, tuple[str, ...]]] = {
-    View.NAMED: ("alarms", "totals", "chart", "denials", "categories", "gates", "scans", "silent"),
-    View.MASKED: ("alarms", "totals", "chart", "denials", "categories", "gates", "scans", "silent"),
+    View.NAMED: ("alarms", "incidents", "totals", "chart", "denials", "categories", "gates", "scans", "silent"),
+    View.MASKED: ("alarms", "incidents", "totals", "chart", "denials", "categories", "gates", "scans", "silent"),
     View.PROJECTOR: ("wall",),
 }
 
@@ -82,6 +84,7 @@ def facts(event_ref: EventRef, figures: Figures) -> dict[str, Any]:
         "this_minute": hour[-1].activated + hour[-1].denied,
         "alarms": live.alarms(figures.event, tally, now),
         "silent": live.silent_scanners(tally, now),
+        "incidents": figures.incidents,
         "denials": [(code, _sentence(code), number) for code, number in tally.denials()],
         "categories": [(one, tally.activated_of(one.id)) for one in tally.categories[:MOST_CATEGORIES]],
         "more_categories": max(0, len(tally.categories) - MOST_CATEGORIES),
@@ -96,7 +99,7 @@ def facts(event_ref: EventRef, figures: Figures) -> dict[str, Any]:
 
 def _sentence(code: str) -> str:
     refusal = REFUSALS.get(code)
-    return refusal.sentence() if refusal else code
+    return refusal.sentence() if refusal else OTHER_SENTENCES.get(code, code)
 
 
 class LiveView:

@@ -12,8 +12,9 @@ from gatepass.base.database import Database, Tx
 from gatepass.base.errors import Refusal
 from gatepass.base.ids import new_id
 from gatepass.base.log import logger
-from gatepass.domain import events, live, sandbox
+from gatepass.domain import events, incidents, live, sandbox
 from gatepass.domain.events import Event
+from gatepass.domain.incidents import IncidentKind
 from gatepass.domain.keys import Mode
 from gatepass.domain.live import Lookback, RecentScan, Totals
 from gatepass.studio.services.metrics import Metrics
@@ -55,6 +56,7 @@ class Figures:
     tally: Totals
     recent: list[RecentScan]
     settling: bool
+    incidents: dict[IncidentKind, int]
 
 
 class LiveWatcher:
@@ -71,6 +73,7 @@ class LiveWatcher:
         self._count_took = 0.0
         self._event: Event | None = None
         self._recent: list[RecentScan] = []
+        self._incidents: dict[IncidentKind, int] = {}
         self._task: asyncio.Task[None] | None = None
         # Tells this watcher from one of another process, or of an hour ago, when a browser reconnects.
         self.name = new_id().hex[-8:]
@@ -144,13 +147,17 @@ class LiveWatcher:
     async def _read(self) -> bool:
         """Add what is new. True if anything changed."""
         before = self._tally_now.categories, self._tally_now.status, self._tally_now.needs_count
+        incidents_before = self._incidents
         async with self._db.autocommit() as tx:
             now = await live.read_deltas(tx, *self._event_ref, seen=self._tally_now.seen, since=self._horizon.since())
             if now.scans:
                 self._recent = await live.recent(tx, *self._event_ref)
+            await self._count_incidents(tx)
         self._tally_now.add(now)
         if self._tally_now.needs_count and self._count_is_due(self._clock()):
             await self._count(self._clock())
+            return True
+        if self._incidents != incidents_before:
             return True
         return bool(now.scans) or before != (now.categories or before[0], now.status, self._tally_now.needs_count)
 
@@ -164,12 +171,18 @@ class LiveWatcher:
             now = await live.read_deltas(tx, *self._event_ref, seen=seen, since=back_to)
             self._event = await self._found(tx)
             self._recent = await live.recent(tx, *self._event_ref)
+            await self._count_incidents(tx)
         fresh = Totals.of(counted, now)
         if self._tally is not None and since == self._counted_since:
             self._compare(self._tally, now, fresh)
         self._tally, self._counted_since, self._counted_at = fresh, since, time.monotonic()
         self._count_took = self._counted_at - began
         return True
+
+    async def _count_incidents(self, tx: Tx) -> None:
+        """Open ones, by their index: few, and mostly none."""
+        organization_id, _, event_id = self._event_ref
+        self._incidents = await incidents.count_open(tx, organization_id, event_id)
 
     def _compare(self, kept: Totals, now: live.Deltas, counted: Totals) -> None:
         kept.add(now)
@@ -192,7 +205,8 @@ class LiveWatcher:
 
     def _figures(self, at: datetime) -> Figures:
         assert self._event is not None  # noqa: S101  the count found it
-        return Figures(at, self._event, self._tally_now, self._recent, self._tally_now.needs_count)
+        settling = self._tally_now.needs_count
+        return Figures(at, self._event, self._tally_now, self._recent, settling, self._incidents)
 
     @property
     def _tally_now(self) -> Totals:

@@ -11,6 +11,8 @@ from gatepass.base.encryption import Vault
 from gatepass.base.event_limit import EventLimit
 from gatepass.base.settings import Settings
 from gatepass.domain.limits import Buckets
+from gatepass.domain.mail import Mailer
+from gatepass.domain.staff.mail.letters import StaffLetters
 from gatepass.domain.staff.password import Passwords
 from gatepass.domain.staff.webauthn import RelyingParty, relying_party
 from gatepass.health import Readiness
@@ -48,6 +50,15 @@ class Studio:
         # Set when the process stops: streams must end then, or the shutdown would wait for them.
         self.stopping = asyncio.Event()
         self.import_progress = ImportProgress(self.db, self.stopping)
+
+    @cached_property
+    def mailer(self) -> Mailer:
+        return Mailer.of(self.settings)
+
+    @cached_property
+    def letters(self) -> StaffLetters:
+        """Links to staff by mail; without a mail server they are handed over."""
+        return StaffLetters(self.mailer, self.party.origin, self.settings.cell)
 
     @cached_property
     def vault(self) -> Vault:

@@ -1,4 +1,5 @@
-// Event times in the viewer's own time zone, and a check of the size of a picture before it is uploaded.
+// Event times in the viewer's own time zone, a button that fills in when the doors open, and a check of the size of a
+// picture before it is uploaded.
 
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const written = new Intl.DateTimeFormat("en-GB", {
@@ -23,6 +24,20 @@ document.addEventListener("DOMContentLoaded", () => {
     zone.dispatchEvent(new Event("change", { bubbles: true }));
   }
 });
+// Fill in when the doors open: so many minutes before the start, by the clock on the wall.
+for (const button of document.querySelectorAll("[data-doors]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const field = (name) => document.getElementById(`f-${name}`);
+    const start = new Date(`${field("starts_date").value}T${field("starts_time").value}Z`);
+    if (Number.isNaN(start.getTime())) return;
+    const doors = new Date(start - button.dataset.doors * 60000).toISOString();
+    field("doors_open_date").value = doors.slice(0, 10);
+    field("doors_open_time").value = doors.slice(11, 16);
+    field("doors_open_time").dispatchEvent(new Event("change", { bubbles: true }));
+  });
+}
+
 document.addEventListener("htmx:after:swap", () => showViewersTime(document));
 
 document.addEventListener("change", (event) => {

@@ -4,8 +4,9 @@ A card is printed with a token as a QR code. The token is shown once and not sto
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -20,8 +21,9 @@ from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import strict_uuid
 from gatepass.base.paging import Place
-from gatepass.domain import audit_log, cards, imports, sandbox, tickets
-from gatepass.domain.cards import CardNotFound, CardStatus, HeldCard
+from gatepass.domain import audit_log, cards, events, imports, incidents, sandbox, tickets
+from gatepass.domain.cards import CardNotFound, CardStatus, HeldCard, PhoneNotEnrolled, phones
+from gatepass.domain.events import EventFilter, EventOrder, EventStatus
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
 from gatepass.domain.tickets import ListedTicket
@@ -38,6 +40,9 @@ Writer = Annotated[Context, may(Permission.TICKETS_WRITE)]
 ConfirmedWriter = Annotated[Context, may(Permission.TICKETS_WRITE, confirmed=True)]
 PAGE: Final = 50
 MOMENTS: Final = 50
+# Of the events to which somebody can be let in by hand: more would not fit beside the button.
+MOST_OPEN: Final = 5
+MOST_PUBLISHED: Final = 50
 LONGEST_QUERY: Final = 320
 OUT_OF_USE: Final = {status.value: status for status in (CardStatus.SUSPENDED, CardStatus.REVOKED)}
 
@@ -119,17 +124,32 @@ async def _show(
     async with context.db.autocommit() as tx:
         card = await cards.find(tx, context.tenant_id, card_id)
         held = await tickets.of_card(tx, context.tenant_id, card_id)
+        phone = await cards.find_phone(tx, context.tenant_id, card_id)
         maker = await imports.maker_of(tx, context.tenant_id, card_id)
+        opened = await incidents.of_card(tx, context.tenant_id, card_id)
+        open_events = await _open_events(tx, context.tenant_id, held, at=context.at)
         moments = await tickets.history(tx, context.tenant_id, card_id, before=place, limit=MOMENTS + 1)
     last = moments[MOMENTS - 1] if len(moments) > MOMENTS else None
     return context.page(
-        "cards/card.html", status=status, card=card, tickets=held, maker=maker, moments=moments[:MOMENTS],
+        "cards/card.html", status=status, card=card, tickets=held, maker=maker, phone=phone, moments=moments[:MOMENTS],
         events={ticket.event_id: ticket.event_title for ticket in held},
         of_tickets={ticket.id: ticket for ticket in held},
         older="?" + urlencode({"before": place_text(Place(last.at, last.id))}) if last else None,
         is_first=place is None, form=form, act=act, REPLACED=tickets.REPLACED, REPLACES=tickets.REPLACES,
-        MERGED=tickets.MERGED, MERGES=tickets.MERGES,
+        MERGED=tickets.MERGED, MERGES=tickets.MERGES, incidents=opened, open_events=open_events,
+        MEANINGS=incidents.MEANINGS,
     )  # fmt: skip
+
+
+async def _open_events(
+    tx: Tx, organization_id: UUID, held: list[ListedTicket], *, at: datetime
+) -> list[tuple[UUID, str]]:
+    """The events to which a person may let this card in: published ones, those that it has a ticket for first."""
+    wanted = EventFilter(status=EventStatus.PUBLISHED, order=EventOrder.LATEST)
+    page = await events.list_events(tx, organization_id, wanted, after=None, limit=MOST_PUBLISHED, at=at)
+    published = {entry.event.id: entry.event.title for entry in page.entries}
+    own = {ticket.event_id: ticket.event_title for ticket in held if ticket.event_id in published}
+    return list((own | published).items())[:MOST_OPEN]
 
 
 @router.post("/{card_id}/suspend")
@@ -176,6 +196,18 @@ async def _act(
     async with context.tenant_transaction() as tx:
         at = await work(tx, wanted.reason)
     return context.go(f"cards/{at}", flash)
+
+
+@router.post("/{card_id}/phone/end")
+async def end_phone(card_id: UUID, context: ConfirmedWriter) -> Response:
+    """The phone's codes are expired from now on; the card's link enrols the next one."""
+
+    async def ended(tx: Tx, reason: str) -> UUID:
+        with suppress(PhoneNotEnrolled):
+            await phones.end(tx, context.tenant_id, card_id, by=context.by, at=context.at, reason=reason)
+        return card_id
+
+    return await _act(context, card_id, "phone", ended, "No phone shows the code of this card any more.")
 
 
 @router.post("/{card_id}/print")

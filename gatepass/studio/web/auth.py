@@ -165,20 +165,27 @@ class PublicContext:
         response.headers["Retry-After"] = str(seconds or 1)
         return response
 
-    async def open_session(self, tx: Tx, person_id: UUID, means: Means, *, in_organization: UUID | None = None) -> str:
-        """A new session (no session fixation). The session that the browser sent, if any, ends."""
+    async def open_session(
+        self, tx: Tx, person_id: UUID, means: Means, *, in_organization: UUID | None = None, confirmed: bool = True
+    ) -> str:
+        """A new session (no session fixation). The session that the browser sent, if any, ends.
+
+        An account that nobody has proven gets a letter, now and then, with which its person can.
+        """
         brought = cookies.session_of(self.request)
         if brought and (old := await staff.find(tx, brought, at=self.at)):
             await staff.end(tx, old.id, at=self.at)
         browser = storable(self.request.headers.get("user-agent", ""))
         await notices.tell_if_elsewhere(tx, person_id, browser, at=self.at)
         await self.note(tx, person_id, Action.SIGNED_IN, by=f"person {person_id}", means=means)
+        await self.studio.letters.send_proof_if_due(tx, person_id, at=self.at)
         return await staff.begin(
             tx,
             person_id,
             at=self.at,
             address=tx.address,
             browser=browser,
+            confirmed=confirmed,
             second_factor=means.is_strong,
             organization_id=in_organization,
         )

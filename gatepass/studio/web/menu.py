@@ -30,6 +30,7 @@ SECTIONS: Final = (
     MenuSection("home", "Home", "house"),
     MenuSection("events", "Events", "calendar-days", Permission.EVENTS_READ),
     MenuSection("cards", "Cards", "id-card", Permission.TICKETS_READ),
+    MenuSection("devices", "Devices", "smartphone", Permission.DEVICES),
     MenuSection("keys", "API keys", "key-round", Permission.KEYS_READ),
     MenuSection("requests", "Request log", "list", Permission.REQUESTS_READ),
     MenuSection("webhooks", "Webhooks", "webhook", Permission.WEBHOOKS_READ),

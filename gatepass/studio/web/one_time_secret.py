@@ -1,7 +1,7 @@
 """A secret that is shown once, on the page after the one that made it.
 
 The database has only its hash. A cookie carries the secret to that page, encrypted and bound to this session and to the
-object that it belongs to. The page that shows it deletes the cookie.
+object that it belongs to. The page that shows it deletes the cookie; that of a pairing code leaves it until it ends.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -17,9 +17,9 @@ COOKIE: Final = "__Host-gatepass-once"
 SECONDS: Final = 120
 
 
-def store(context: Context, response: Response, of: UUID, secret: str) -> None:
+def store(context: Context, response: Response, of: UUID, secret: str, *, seconds: int = SECONDS) -> None:
     sealed = urlsafe_b64encode(context.vault.seal(secret.encode(), _sealing_context(context, of))).decode()
-    response.set_cookie(COOKIE, sealed, max_age=SECONDS, path="/", secure=True, httponly=True, samesite="strict")
+    response.set_cookie(COOKIE, sealed, max_age=seconds, path="/", secure=True, httponly=True, samesite="strict")
 
 
 def read(context: Context, of: UUID) -> str | None:

@@ -17,8 +17,8 @@ from gatepass.studio.web import cookies
 
 CROSS_SITE: Final = "cross_site"
 SECTION: Final = re.compile(
-    r"/studio/(?:(?:live|sandbox)/)?(account|audit|cards|confirm|events|home|keys|link|organizations|second-factor"
-    r"|settings|sign-in|sign-out|team|tickets|webhooks|welcome)(?:/|$)"
+    r"/studio/(?:(?:live|sandbox)/)?(account|address|audit|cards|confirm|devices|events|home|keys|link|organizations"
+    r"|second-factor|settings|sign-in|sign-out|team|tickets|webhooks|welcome)(?:/|$)"
 )
 
 

@@ -39,7 +39,8 @@ GROUPS: Final[dict[str, dict[MessageType, str]]] = {
         MessageType.CARD_REPLACED: "A new card took the place of a lost one.",
         MessageType.CARD_UPDATED: "A card got an external id, or another holder, whom the message does not name.",
     },
-    "Refusals": {
+    "Gates": {
+        MessageType.SCAN_CONFLICT: "Somebody was let in against the record, such as twice with one ticket.",
         MessageType.SCAN_DENIED: "A scan was refused. There may be many of these: ask for them only if you use them.",
     },
 }

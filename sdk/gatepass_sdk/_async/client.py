@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Self
 
 from gatepass_sdk._async.card_tokens import AsyncCardTokens
 from gatepass_sdk._async.cards import AsyncCards
+from gatepass_sdk._async.devices import AsyncDevices
 from gatepass_sdk._async.events import AsyncEvents
+from gatepass_sdk._async.incidents import AsyncIncidents
+from gatepass_sdk._async.manifests import AsyncManifests
 from gatepass_sdk._async.scans import AsyncScans
 from gatepass_sdk._async.ticket_categories import AsyncTicketCategories
 from gatepass_sdk._async.tickets import AsyncTickets
@@ -54,6 +57,9 @@ class AsyncGatepass:
         self.card_tokens = AsyncCardTokens(exchange)
         self.tickets = AsyncTickets(exchange)
         self.scans = AsyncScans(exchange)
+        self.devices = AsyncDevices(exchange)
+        self.incidents = AsyncIncidents(exchange)
+        self.manifests = AsyncManifests(exchange)
         self.webhook_endpoints = AsyncWebhookEndpoints(exchange)
         self.webhook_events = AsyncWebhookEvents(exchange)
         self.webhooks = Webhooks()

@@ -46,6 +46,9 @@ class AsyncEvents:
         city: str | None = None,
         country: str | None = None,
         cover_url: str | None = None,
+        codes: str | None = None,
+        doors_open_at: datetime | None = None,
+        offline: str | None = None,
         idempotency_key: str | None = None,
     ) -> Event:
         """Create an event. It begins as a draft: add ticket categories, then publish it."""
@@ -59,6 +62,9 @@ class AsyncEvents:
             city=city,
             country=country,
             cover_url=cover_url,
+            codes=codes,
+            doors_open_at=format_time(doors_open_at),
+            offline=offline,
         )
         return await self._post("/events", body, idempotency_key)
 
@@ -75,6 +81,9 @@ class AsyncEvents:
         city: str | Unchanged | None = UNCHANGED,
         country: str | Unchanged | None = UNCHANGED,
         cover_url: str | Unchanged | None = UNCHANGED,
+        codes: str | Unchanged = UNCHANGED,
+        doors_open_at: datetime | Unchanged | None = UNCHANGED,
+        offline: str | Unchanged = UNCHANGED,
         if_match: str | None = None,
     ) -> Event:
         """Change the given fields; None clears one. With `if_match`, the `etag` of an event, only if it is still that.
@@ -91,6 +100,9 @@ class AsyncEvents:
             city=city,
             country=country,
             cover_url=cover_url,
+            codes=codes,
+            doors_open_at=doors_open_at,
+            offline=offline,
         )
         return await self._exchange.ask(
             Call(

@@ -22,10 +22,12 @@ BUSY_SECONDS: Final = 30.0
 
 
 class QueueDatabase:
-    """One file, for any number of threads and processes."""
+    """One file, for any number of threads and processes. A gate has tables of its own in such a file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, schema: Sequence[str] | None = None, application: int | None = None) -> None:
         self.path = path
+        self._schema = SCHEMA if schema is None else schema
+        self._application = APPLICATION if application is None else application
         # Reentrant, so that a transaction inside a transaction raises instead of waiting for itself.
         self._lock = threading.RLock()
         with _queue_errors(path):
@@ -44,13 +46,13 @@ class QueueDatabase:
                 self._db.execute(pragma)
         with self.transaction() as db:
             version, owner = number(db, "PRAGMA user_version"), number(db, "PRAGMA application_id")
-            if owner == APPLICATION and version > VERSION:
+            if owner == self._application and version > VERSION:
                 raise QueueError(f"{self.path}: a newer gatepass-sdk made this file. Update this one.")
             if version == 0 and number(db, "SELECT count(*) FROM sqlite_master") == 0:
-                for statement in SCHEMA:
+                for statement in self._schema:
                     db.execute(statement)
-            elif owner != APPLICATION:
-                raise QueueError(f"{self.path}: this file is another program's. Give the queue one of its own.")
+            elif owner != self._application:
+                raise QueueError(f"{self.path}: this file is another program's. Give this one a file of its own.")
 
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
@@ -76,6 +78,7 @@ class QueueDatabase:
     def exclusive(self) -> Generator[None]:
         """Exclusive among threads and processes. The lock is SQLite's, on a second file, and ends with its holder."""
         beside = self.path.with_name(self.path.name + "-turn")
+        _make_private(beside)
         with _queue_errors(beside):
             lock = sqlite3.connect(beside, timeout=0, isolation_level=None, check_same_thread=False)
         try:

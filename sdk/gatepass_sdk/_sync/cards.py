@@ -5,11 +5,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gatepass_sdk._arguments import UNCHANGED, Unchanged, changes, new_key, segment, without_none
-from gatepass_sdk._call import Answer, Call, versioned_as, whole_as
+from gatepass_sdk._call import Answer, Call, data_as, versioned_as, whole_as
 from gatepass_sdk._decode import read
 from gatepass_sdk._inputs import HolderDetails
 from gatepass_sdk._sync.pages import Pages
-from gatepass_sdk.models import Card, CardVerification
+from gatepass_sdk.models import Card, CardLink, CardVerification
 from gatepass_sdk.tokens import CardKeys
 
 if TYPE_CHECKING:
@@ -82,6 +82,12 @@ class Cards:
     def replace(self, card_id: str, *, reason: str, idempotency_key: str | None = None) -> Card:
         """The new card, which takes over the holder, the external id and unused tickets; the old one is revoked."""
         return self._post(_path(card_id, "replace"), {"reason": reason}, idempotency_key)
+
+    def link(self, card_id: str, *, replace: bool = False, idempotency_key: str | None = None) -> CardLink:
+        """The link of the card's page, always the same; with `replace` a new one, and the old one shows nothing."""
+        path, key = _path(card_id, "link"), new_key(idempotency_key)
+        call = Call("POST", path, data_as(CardLink), body={"replace": replace}, idempotency_key=key)
+        return self._exchange.ask(call)
 
     def _post(self, path: str, body: dict[str, object], key: str | None) -> Card:
         return self._exchange.ask(Call("POST", path, versioned_as(Card), body=body, idempotency_key=new_key(key)))

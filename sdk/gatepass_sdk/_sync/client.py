@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Self
 from gatepass_sdk._settings import Settings
 from gatepass_sdk._sync.card_tokens import CardTokens
 from gatepass_sdk._sync.cards import Cards
+from gatepass_sdk._sync.devices import Devices
 from gatepass_sdk._sync.events import Events
+from gatepass_sdk._sync.incidents import Incidents
+from gatepass_sdk._sync.manifests import Manifests
 from gatepass_sdk._sync.scans import Scans
 from gatepass_sdk._sync.ticket_categories import TicketCategories
 from gatepass_sdk._sync.tickets import Tickets
@@ -55,6 +58,9 @@ class Gatepass:
         self.card_tokens = CardTokens(exchange)
         self.tickets = Tickets(exchange)
         self.scans = Scans(exchange)
+        self.devices = Devices(exchange)
+        self.incidents = Incidents(exchange)
+        self.manifests = Manifests(exchange)
         self.webhook_endpoints = WebhookEndpoints(exchange)
         self.webhook_events = WebhookEvents(exchange)
         self.webhooks = Webhooks()

@@ -45,6 +45,9 @@ class Events:
         city: str | None = None,
         country: str | None = None,
         cover_url: str | None = None,
+        codes: str | None = None,
+        doors_open_at: datetime | None = None,
+        offline: str | None = None,
         idempotency_key: str | None = None,
     ) -> Event:
         """Create an event. It begins as a draft: add ticket categories, then publish it."""
@@ -58,6 +61,9 @@ class Events:
             city=city,
             country=country,
             cover_url=cover_url,
+            codes=codes,
+            doors_open_at=format_time(doors_open_at),
+            offline=offline,
         )
         return self._post("/events", body, idempotency_key)
 
@@ -74,6 +80,9 @@ class Events:
         city: str | Unchanged | None = UNCHANGED,
         country: str | Unchanged | None = UNCHANGED,
         cover_url: str | Unchanged | None = UNCHANGED,
+        codes: str | Unchanged = UNCHANGED,
+        doors_open_at: datetime | Unchanged | None = UNCHANGED,
+        offline: str | Unchanged = UNCHANGED,
         if_match: str | None = None,
     ) -> Event:
         """Change the given fields; None clears one. With `if_match`, the `etag` of an event, only if it is still that.
@@ -90,6 +99,9 @@ class Events:
             city=city,
             country=country,
             cover_url=cover_url,
+            codes=codes,
+            doors_open_at=doors_open_at,
+            offline=offline,
         )
         return self._exchange.ask(
             Call(

@@ -4,6 +4,7 @@
 import json
 import random
 import time
+from collections.abc import Iterator, Mapping
 from typing import Self, TypeVar
 
 import httpx2
@@ -12,7 +13,7 @@ from gatepass_sdk._call import Call
 from gatepass_sdk._decode import Unreadable
 from gatepass_sdk._retry import RetryPolicy, Tries
 from gatepass_sdk._settings import Settings
-from gatepass_sdk._transport import DIRECT, send, sleep
+from gatepass_sdk._transport import DIRECT, events, send, sleep
 
 T = TypeVar("T")
 
@@ -45,7 +46,7 @@ class Exchange:
             else:
                 if not answer.is_from_service:
                     wait = tries.after_foreign_answer(answer)
-                elif answer.status >= 300:
+                elif answer.is_refusal:
                     wait = tries.after_refusal(answer)
                 else:
                     try:
@@ -58,6 +59,12 @@ class Exchange:
         """Wait between two tries."""
         sleep(seconds)
 
+    def following(self, path: str, query: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """The names and the data of server-sent events, until the connection ends."""
+        url = self.settings.base_url + path
+        headers = {**self.settings.headers, "Accept": "text/event-stream"}
+        return events(self.http, self.http.build_request("GET", url, params=query, headers=headers))
+
     def _request(self, call: Call[T]) -> httpx2.Request:
         headers = self.settings.headers
         content = None
@@ -68,5 +75,7 @@ class Exchange:
             headers["Idempotency-Key"] = call.idempotency_key
         if call.if_match is not None:
             headers["If-Match"] = call.if_match
+        if call.if_none_match is not None:
+            headers["If-None-Match"] = call.if_none_match
         url = self.settings.base_url + call.path
         return self.http.build_request(call.method, url, params=call.query or None, content=content, headers=headers)

@@ -1,14 +1,16 @@
 # Generated from _async/scans.py by `make sdk-sync`. Change that file.
 """Scans: a card is shown at a gate, and its ticket is activated; every scan can be listed with its verdict."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gatepass_sdk._arguments import new_key
-from gatepass_sdk._call import Answer, Call
+from gatepass_sdk._call import Answer, Call, data_as
 from gatepass_sdk._decode import read
+from gatepass_sdk._models.incident import ScanBatch
 from gatepass_sdk._scan import scan_body
 from gatepass_sdk._sync.pages import Pages
 from gatepass_sdk.models import RecordedScan, ScanResult
@@ -45,6 +47,14 @@ class Scans:
             return replace(found, replayed=answer.was_replayed, request_id=answer.request_id, idempotency_key=key)
 
         return self._exchange.ask(Call("POST", "/scan", result, body=body, idempotency_key=key, is_scan=True))
+
+    def batch(self, entries: "Sequence[Mapping[str, Any]]") -> ScanBatch:
+        """Upload a part of a device's journal, with the device's key: at most 500 entries, each signed.
+
+        An entry is taken once, so that a part may be sent again. `Gate` keeps a journal, signs it and uploads it.
+        """
+        body = {"entries": [dict(entry) for entry in entries]}
+        return self._exchange.ask(Call("POST", "/scans/batch", data_as(ScanBatch), body=body))
 
     def list(
         self,

@@ -4,11 +4,10 @@ It reads the feed, so no port has to be reachable from outside. Its state is sto
 was not forwarded before a crash is forwarded after it.
 """
 
-import signal
 import sys
 import time
 from collections.abc import Generator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Final, NoReturn
@@ -18,9 +17,10 @@ import typer
 from gatepass_sdk.cli.arguments import Types, listed, moment
 from gatepass_sdk.cli.context import Context, with_context
 from gatepass_sdk.cli.errors import CommandError, sentence
-from gatepass_sdk.cli.feed import Feed, FeedPage, RawMessage
-from gatepass_sdk.cli.forwarder import ForwardAttempt, Forwarder
-from gatepass_sdk.cli.listen_state import ListenState
+from gatepass_sdk.cli.interruption import Interruption, until_interrupted
+from gatepass_sdk.cli.listener.feed import Feed, FeedPage, RawMessage
+from gatepass_sdk.cli.listener.forwarder import ForwardAttempt, Forwarder
+from gatepass_sdk.cli.listener.state import ListenState
 from gatepass_sdk.cli.output import Printer, note
 from gatepass_sdk.cli.profiles import require_url
 from gatepass_sdk.errors import APIConnectionError, RateLimited, ServerError
@@ -54,8 +54,9 @@ def listen(
     if forward_to is not None:
         require_url(forward_to, "--forward-to")
     state = ListenState.of(context.identity)
-    listener = _Listener(context, state, listed(types), moment(since, "--since"))
-    with _until_interrupted(), _forwarding(forward_to, state.secret) as forwarder:
+    began = moment(since, "--since")
+    with until_interrupted() as interruption, _forwarding(forward_to, state.secret) as forwarder:
+        listener = _Listener(context, state, listed(types), began, interruption)
         if after is not None:
             listener.start_after(after)
         elif since is not None:
@@ -67,13 +68,21 @@ def listen(
 
 
 class _Listener:
-    def __init__(self, context: Context, state: ListenState, types: list[str] | None, since: datetime | None) -> None:
+    def __init__(
+        self,
+        context: Context,
+        state: ListenState,
+        types: list[str] | None,
+        since: datetime | None,
+        interruption: Interruption,
+    ) -> None:
         self._out = context.out
         self._identity = context.identity
         self._feed = Feed(context)
         self._state = state
         self._types = types
         self._since = since
+        self._interruption = interruption
 
     def start_after(self, cursor: str) -> None:
         """Start after this cursor. It is stored only if the service accepts it."""
@@ -117,6 +126,7 @@ class _Listener:
     def _next_page(self, cursor: str) -> FeedPage:
         """The next page of the feed. Waits while the service cannot be reached."""
         while True:
+            self._interruption.check()
             try:
                 return self._feed.after(cursor or None)
             except (APIConnectionError, ServerError, RateLimited) as error:
@@ -129,6 +139,8 @@ class _Listener:
         _show(message, self._out)
         for attempt in forwarder.forward(message) if forwarder else ():
             _show_attempt(message, attempt, self._out)
+            if not attempt.succeeded:
+                self._interruption.check()
 
     def _is_wanted(self, message: RawMessage) -> bool:
         if self._types is not None and message.type not in self._types:
@@ -162,11 +174,3 @@ def _forwarding(url: str | None, secret: str) -> Generator[Forwarder | None]:
         return
     with closing(Forwarder(url, secret)) as forwarder:
         yield forwarder
-
-
-@contextmanager
-def _until_interrupted() -> Generator[None]:
-    """Ctrl-C and SIGTERM are the normal end of the command."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt):
-        yield

@@ -10,6 +10,7 @@ from gatepass_sdk.cli.deliveries import deliveries, delivery, replay
 from gatepass_sdk.cli.endpoints import webhooks
 from gatepass_sdk.cli.errors import EXIT_CODES, CommandError, ExitCode, print_error
 from gatepass_sdk.cli.events import events
+from gatepass_sdk.cli.gate import gate
 from gatepass_sdk.cli.listen import listen
 from gatepass_sdk.cli.login import login, profiles
 from gatepass_sdk.cli.platform import events as event_changes
@@ -43,6 +44,7 @@ app.add_typer(events, name="events")
 app.add_typer(cards, name="cards")
 app.add_typer(tickets, name="tickets")
 app.add_typer(webhooks, name="webhooks")
+app.add_typer(gate, name="gate")
 app.add_typer(profiles, name="profiles")
 
 

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-ANSI: Final = {"good": "1;30;42", "bad": "1;37;41", "strong": "1", "green": "32", "red": "31", "faint": "2"}
+ANSI: Final = {
+    "good": "1;30;42",
+    "bad": "1;37;41",
+    "warn": "1;30;43",
+    "strong": "1",
+    "green": "32",
+    "red": "31",
+    "yellow": "33",
+    "faint": "2",
+}
 
 
 class Printer:

@@ -35,6 +35,7 @@ from gatepass_sdk.messages.tickets import (
     CancelledTicket,
     DeniedScan,
     IssuedTicket,
+    ScanConflict,
     ScanDenied,
     TicketActivated,
     TicketActivationUndone,
@@ -60,6 +61,7 @@ WebhookEvent: TypeAlias = (
     | CardIssued
     | CardReplaced
     | CardUpdated
+    | ScanConflict
     | ScanDenied
     | OtherEvent
 )
@@ -79,6 +81,7 @@ KINDS: Final[Mapping[str, type[WebhookEvent]]] = {
     "card.issued": CardIssued,
     "card.replaced": CardReplaced,
     "card.updated": CardUpdated,
+    "scan.conflict": ScanConflict,
     "scan.denied": ScanDenied,
 }
 
@@ -106,6 +109,7 @@ __all__ = [
     "OtherEvent",
     "PublishedEvent",
     "ReplacedCard",
+    "ScanConflict",
     "ScanDenied",
     "TicketActivated",
     "TicketActivationUndone",

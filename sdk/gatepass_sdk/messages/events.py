@@ -30,6 +30,9 @@ class UpdatedCategory(Model):
     price: Decimal
     currency: str
     quantity_total: int
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    gates: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,9 @@ class UpdatedEvent(Model):
     ends_at: datetime
     ticket_categories: tuple[UpdatedCategory, ...]
     updated_at: datetime
+    codes: str = "any"
+    doors_open_at: datetime | None = None
+    offline: str = "manifest"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gatepass_sdk._decode import Model
+from gatepass_sdk._models.incident import Incident
 from gatepass_sdk.messages.message import Message
 
 
@@ -115,3 +116,10 @@ class ScanDenied(Message):
     """A scan was refused."""
 
     data: DeniedScan
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanConflict(Message):
+    """Somebody was let in against the record: an incident was opened."""
+
+    data: Incident

@@ -42,13 +42,14 @@ class Texts:
     longest: int
     nullable: bool = False
     needed: bool = False
+    shortest: int = 1
 
     def read(self, value: Any) -> Any:
         if not isinstance(value, list) or isinstance(value, Pairs):
             return _expect("array", value, nullable=self.nullable)
         for one in value:
             self.each.read(one)
-        _measure("array", len(value), 1, self.longest)
+        _measure("array", len(value), self.shortest, self.longest)
         return value
 
 

@@ -34,6 +34,9 @@ SANDBOX_EVENT: Final[dict[str, Any]] = {
             "quantity_sold": 400,
             "tier": "standard",
             "updated_at": "2026-01-01T00:00:00Z",
+            "valid_from": None,
+            "valid_until": None,
+            "gates": None,
         },
         {
             "id": "00000000-0000-0000-0000-000000000ca2",
@@ -44,10 +47,16 @@ SANDBOX_EVENT: Final[dict[str, Any]] = {
             "quantity_sold": 40,
             "tier": "vip",
             "updated_at": "2026-01-01T00:00:00Z",
+            "valid_from": None,
+            "valid_until": None,
+            "gates": None,
         },
     ],
     "time_zone": "Europe/Brussels",
+    "codes": "any",
     "updated_at": "2026-01-01T00:00:00Z",
+    "doors_open_at": None,
+    "offline": "manifest",
 }
 
 
@@ -65,6 +74,8 @@ def list_events(world: World, request: Request) -> Reply:
 def retrieve_event(world: World, request: Request) -> Reply:
     """One event, whatever its status."""
     wanted = read_uuid(request.ids[0])
+    if request.device is not None and request.device.event_id != wanted:
+        raise Refused("event_not_found")
     return shown(200, find_event(world.sides[request.mode], wanted))
 
 

@@ -4,6 +4,7 @@ import itertools
 import json
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Final, Self
@@ -20,7 +21,7 @@ from gatepass_sdk.testing._http import REFUSALS, Refused
 from gatepass_sdk.testing._messages import delivery_headers
 from gatepass_sdk.testing._outbox import emit
 from gatepass_sdk.testing._platform.people import new_card
-from gatepass_sdk.testing._platform.records import FakeCard, TicketRecord
+from gatepass_sdk.testing._platform.records import DeviceRecord, FakeCard, FakeDevice, TicketRecord
 from gatepass_sdk.testing._router import BASE_PATH, Caller, receive
 from gatepass_sdk.testing._signer import TokenSigner
 from gatepass_sdk.testing._state import LIVE, SANDBOX, FakeScan, Side, World
@@ -132,6 +133,14 @@ class FakeGatepass:
         return FakeCard(
             world.signer(LIVE).token(card.number, expires_at or world.now() + timedelta(days=365)), card, ticket
         )
+
+    def pair(self, *, name: str = "North 2", gate: str = "North", event_id: str = LIVE_EVENT_ID) -> FakeDevice:
+        """A device for a live event, with the key that pairing gives it."""
+        device = DeviceRecord(self._world.new_id(), name, UUID(event_id), gate, self._world.now())
+        self._world.sides[LIVE].devices.append(device)
+        key = self.new_key(live=True, scopes=("tickets:activate", "cards:verify", "events:read"))
+        self._callers[key] = replace(self._callers[key], device=device)
+        return FakeDevice(key, device)
 
     # Scans and messages.
 

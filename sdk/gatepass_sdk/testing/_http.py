@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
+from gatepass_sdk.testing._platform.records import DeviceRecord
+
 # By code: the status and the sentence. The tests compare them with the service's own.
 REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "invalid_request": (400, "The request is not valid."),
@@ -17,6 +19,8 @@ REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "card_not_found": (404, "There is no such card."),
     "category_not_found": (404, "There is no such ticket category."),
     "ticket_not_found": (404, "This card has no ticket for the event."),
+    "device_not_found": (404, "There is no such device."),
+    "incident_not_found": (404, "There is no such incident."),
     "webhook_not_found": (404, "There is no such webhook endpoint."),
     "delivery_not_found": (404, "There is no such delivery at this endpoint."),
     "method_not_allowed": (405, "This path does not take this method."),
@@ -33,9 +37,13 @@ REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "changed_meanwhile": (412, "It was changed since you read it. Read it again."),
     "request_too_large": (413, "The request body is larger than 16 KiB."),
     "event_not_active": (422, "This event is not open for scans."),
+    "doors_closed": (422, "The doors of this event are not open yet."),
     "card_suspended": (422, "This card is suspended."),
     "card_revoked": (422, "This card has been revoked."),
+    "static_code_refused": (422, "This event takes only codes that a phone made itself a moment ago."),
     "ticket_cancelled": (422, "This ticket was cancelled."),
+    "outside_window": (422, "Tickets of this category do not open the gate at this time."),
+    "wrong_gate": (422, "Tickets of this category do not open this gate."),
     "idempotency_key_reused": (422, "This Idempotency-Key was used with another request."),
     "rate_limited": (429, "Too many calls with this API key. Slow down and try again."),
     "internal_error": (500, "Something went wrong on our side. Tell us the request id."),
@@ -111,3 +119,5 @@ class Request:
     if_match: str | None
     scopes: frozenset[str]
     body: bytes
+    # Whose key it is, if it is a device's.
+    device: DeviceRecord | None = None

@@ -5,7 +5,17 @@ from typing import Final
 
 from gatepass_sdk.testing import _cards, _deliveries, _endpoints, _events, _messages, _replays, _scans
 from gatepass_sdk.testing._http import Reply, Request
-from gatepass_sdk.testing._platform import cards, categories, events, scan_list, tickets, tokens
+from gatepass_sdk.testing._platform import (
+    cards,
+    categories,
+    devices,
+    events,
+    incidents,
+    links,
+    scan_list,
+    tickets,
+    tokens,
+)
 from gatepass_sdk.testing._state import World
 
 Handler = Callable[[World, Request], Reply]
@@ -19,6 +29,10 @@ CARDS_WRITE: Final = "cards:write"
 TICKETS_READ: Final = "tickets:read"
 TICKETS_WRITE: Final = "tickets:write"
 WEBHOOKS_READ: Final = "webhooks:read"
+# No scope: only the key of a device opens these.
+DEVICE: Final = "device"
+# What the key of a device opens besides.
+FOR_DEVICES: Final = frozenset({"/scan", "/events/{id}", "/card/keys", "/card/verify"})
 
 ROUTES: Final[Mapping[str, Methods]] = {
     "/events": {"GET": (EVENTS_READ, _events.list_events), "POST": (EVENTS_WRITE, events.create_event)},
@@ -44,6 +58,7 @@ ROUTES: Final[Mapping[str, Methods]] = {
     "/cards/{id}/revoke": {"POST": (CARDS_WRITE, cards.revoke_card)},
     "/cards/{id}/replace": {"POST": (CARDS_WRITE, cards.replace_card)},
     "/cards/{id}/token": {"POST": (CARDS_WRITE, tokens.create_token)},
+    "/cards/{id}/link": {"POST": (CARDS_WRITE, links.create_link)},
     "/card-tokens": {"POST": (CARDS_WRITE, tokens.create_tokens)},
     "/tickets": {"GET": (TICKETS_READ, tickets.list_tickets), "POST": (TICKETS_WRITE, tickets.create_ticket)},
     "/tickets/batch": {"POST": (TICKETS_WRITE, tickets.create_tickets)},
@@ -52,6 +67,13 @@ ROUTES: Final[Mapping[str, Methods]] = {
     "/tickets/{id}/transfer": {"POST": (TICKETS_WRITE, tickets.transfer_ticket)},
     "/scan": {"POST": ("tickets:activate", _scans.scan)},
     "/scans": {"GET": (TICKETS_READ, scan_list.list_scans)},
+    "/devices": {"GET": (ADMIN, devices.list_devices)},
+    "/devices/heartbeat": {"POST": (DEVICE, devices.heartbeat)},
+    "/devices/{id}": {"GET": (ADMIN, devices.retrieve_device), "PATCH": (ADMIN, devices.update_device)},
+    "/devices/{id}/retire": {"POST": (ADMIN, devices.retire_device)},
+    "/devices/{id}/revoke": {"POST": (ADMIN, devices.revoke_device)},
+    "/incidents": {"GET": (TICKETS_READ, incidents.list_incidents)},
+    "/incidents/{id}": {"GET": (TICKETS_READ, incidents.retrieve_incident)},
     "/webhooks": {"GET": (WEBHOOKS_READ, _endpoints.list_endpoints), "POST": (ADMIN, _endpoints.create_endpoint)},
     "/webhooks/{id}": {
         "GET": (WEBHOOKS_READ, _endpoints.retrieve_endpoint),

@@ -9,9 +9,10 @@ from uuid import UUID
 import httpx2
 
 from gatepass_sdk.testing._http import Refused, Reply, Request
+from gatepass_sdk.testing._platform.records import DeviceRecord
 from gatepass_sdk.testing._platform.tickets import cancel_tickets_of_cancelled_events
 from gatepass_sdk.testing._replays import settle
-from gatepass_sdk.testing._route_table import ADMIN, ROUTES
+from gatepass_sdk.testing._route_table import ADMIN, DEVICE, FOR_DEVICES, ROUTES
 from gatepass_sdk.testing._state import World
 
 BASE_PATH: Final = "/api/public/v1"
@@ -26,6 +27,23 @@ PATTERNS: Final = {path: re.compile(re.sub(r"\{\w+\}", "([^/]+)", path)) for pat
 class Caller:
     mode: str
     scopes: frozenset[str]
+    device: DeviceRecord | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        return self.device is None or self.device.status != "revoked"
+
+    def require(self, template: str, scope: str) -> None:
+        """A device's key opens little, and that of a retired one only what is for devices alone."""
+        if scope == DEVICE:
+            if self.device is None:
+                raise Refused("insufficient_scope", "Only the key of a device opens this endpoint.")
+            return
+        retired = self.device is not None and self.device.status == "retired"
+        if retired or not self.scopes & {scope, ADMIN}:
+            raise Refused("insufficient_scope", f"This API key lacks the scope {scope}.")
+        if self.device is not None and template not in FOR_DEVICES:
+            raise Refused("insufficient_scope", "The key of a device does not open this endpoint.")
 
 
 def receive(
@@ -38,7 +56,7 @@ def receive(
     try:
         if fault is not None:
             raise fault
-        if caller is None:
+        if caller is None or not caller.is_alive:
             raise Refused("invalid_key")
         cancel_tickets_of_cancelled_events(world, world.sides[caller.mode])
         settle(world, world.sides[caller.mode])
@@ -65,8 +83,7 @@ def _call_handler(world: World, caller: Caller, request: httpx2.Request, path: s
     for template, found in matching:
         if request.method in ROUTES[template]:
             scope, handler = ROUTES[template][request.method]
-            if not caller.scopes & {scope, ADMIN}:
-                raise Refused("insufficient_scope", f"This API key lacks the scope {scope}.")
+            caller.require(template, scope)
             return handler(world, _request(caller, request, found.groups(), id))
     raise Refused("method_not_allowed", headers={"allow": ", ".join(sorted(ROUTES[matching[0][0]]))})
 
@@ -83,6 +100,7 @@ def _request(caller: Caller, request: httpx2.Request, ids: tuple[str, ...], id: 
         if_match=request.headers.get("if-match"),
         scopes=caller.scopes,
         body=request.content,
+        device=caller.device,
     )
 
 

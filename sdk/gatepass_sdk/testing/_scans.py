@@ -1,19 +1,20 @@
 """Scans: the checks in the service's order, one activation for each ticket, one answer for each Idempotency-Key."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from gatepass_sdk._card import as_stored
+from gatepass_sdk._gate.rules import ACTIVATED, CategoryRules, EventRules, Flags, judge
 from gatepass_sdk.testing._body_reader import Text, read_body, read_moment, read_uuid
 from gatepass_sdk.testing._cards import find_card, named_card, read_token
 from gatepass_sdk.testing._events import is_fictional
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._outbox import emit
 from gatepass_sdk.testing._platform.once import REPLAYED, require_key
-from gatepass_sdk.testing._platform.records import CardRecord, ScanRecord
+from gatepass_sdk.testing._platform.records import CardRecord, ScanRecord, TicketRecord
 from gatepass_sdk.testing._state import SANDBOX, Decision, FakeScan, Side, World
 from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
 
@@ -27,7 +28,10 @@ FIELDS: Final = {
 }
 LARGEST_LEAD: Final = timedelta(minutes=2)
 LARGEST_DELAY: Final = timedelta(hours=72)
-ACTIVATED: Final = "activated"
+# An event that wants phones' own codes takes tokens that end this soon.
+FRESH: Final = timedelta(minutes=2)
+# Judged before the card is looked at.
+BEFORE_THE_CARD: Final = frozenset({"event_not_active", "doors_closed", "expired", "static_code_refused"})
 # The spec answers used, expired and revoked cards of the sandbox with 400.
 SANDBOX_STATUS: Final = {"already_activated": 400, "expired": 400, "card_revoked": 400}
 SANDBOX_DECISIONS: Final = {
@@ -56,13 +60,16 @@ class ScanRequest:
     number: str
     credential: str
     expired: bool
+    lendable: bool
     gate: str | None
     scanner_id: str | None
     occurred_at: datetime | None
+    # As it was sent: a device's scan is stored with the gate that it works for.
+    sent_gate: str | None
 
     @property
     def fingerprint(self) -> tuple[object, ...]:
-        return (self.event_id, self.credential, self.gate, self.scanner_id, self.occurred_at)
+        return (self.event_id, self.credential, self.sent_gate, self.scanner_id, self.occurred_at)
 
 
 def scan(world: World, request: Request) -> Reply:
@@ -90,9 +97,13 @@ def _read(world: World, request: Request) -> ScanRequest:
         raise invalid("event_id is not a UUID.", "event_id")
     now, text = world.now(), body.get("occurred_at")
     occurred_at = None if text is None else _occurred_at(text, now)
-    number, expired = _card(world, world.sides[request.mode], str(event_id), body, occurred_at or now)
+    number, expired, lendable = _card(world, world.sides[request.mode], str(event_id), body, occurred_at or now)
     credential = body.get("token") or number
-    return ScanRequest(event_id, number, credential, expired, body.get("gate"), body.get("scanner_id"), occurred_at)
+    if request.device is not None and request.device.event_id != event_id:
+        raise Refused("event_not_found")
+    gate = body.get("gate") if request.device is None else request.device.gate
+    where = (gate, body.get("scanner_id"), occurred_at, body.get("gate"))
+    return ScanRequest(event_id, number, credential, expired, lendable, *where)
 
 
 def _occurred_at(text: str, now: datetime) -> datetime:
@@ -104,18 +115,20 @@ def _occurred_at(text: str, now: datetime) -> datetime:
     return shown_at
 
 
-def _card(world: World, side: Side, event_id: str, body: Mapping[str, Any], at: datetime) -> tuple[str, bool]:
+def _card(world: World, side: Side, event_id: str, body: Mapping[str, Any], at: datetime) -> tuple[str, bool, bool]:
+    """The card's number, whether its token had expired, and whether a picture of it could be lent."""
     token = body.get("token")
     if token is None:
         number = str(body["card_number"])
-        return (number if is_fictional(side, event_id) else as_stored(number)), False
+        return (number if is_fictional(side, event_id) else as_stored(number)), False, True
     name = named_card(token) if side.mode == SANDBOX else None
     if name is not None:
-        return name, False
+        return name, False, True
     reading = read_token(world, side.mode, token, at)
     if reading.card_number is None:
         raise Refused("invalid_token")
-    return reading.card_number, reading.expired
+    is_short = reading.expires_at is not None and reading.expires_at - at <= FRESH
+    return reading.card_number, reading.expired, reading.phone is None and not is_short
 
 
 def _decide(world: World, side: Side, wanted: ScanRequest) -> Decision:
@@ -124,33 +137,75 @@ def _decide(world: World, side: Side, wanted: ScanRequest) -> Decision:
         return Decision("event_not_found")
     if is_fictional(side, event["id"]):
         return SANDBOX_DECISIONS.get(wanted.number.strip().upper(), Decision("card_not_found"))
-    if event["status"] != "published":
-        return Decision("event_not_active")
-    if wanted.expired:
-        return Decision("expired")
-    return _activate(world, side, find_card(side, wanted.number), wanted)
-
-
-def _activate(world: World, side: Side, card: CardRecord | None, wanted: ScanRequest) -> Decision:
-    if card is None:
-        return Decision("card_not_found")
-    if card.status != "active":
-        return Decision(f"card_{card.status}", card_id=card.id)
-    held = [one for one in side.tickets if one.card is card and one.event_id == str(wanted.event_id) and one.state]
-    # A ticket that is not cancelled comes first.
-    ticket = min(reversed(held), key=lambda one: one.state == "cancelled", default=None)
-    if ticket is None:
-        return Decision("ticket_not_found", card_id=card.id)
-    if ticket.state == "cancelled":
-        return Decision("ticket_cancelled", card_id=card.id)
+    card = find_card(side, wanted.number)
+    ticket = None if card is None else _ticket(side, card, event)
+    now = world.now()
+    verdict = judge(
+        _event_rules(side, event),
+        None if ticket is None else _category_rules(ticket.category),
+        None if card is None else _flags(card, ticket),
+        moment=wanted.occurred_at or now,
+        gate=wanted.gate,
+        expired=wanted.expired,
+        dynamic=not wanted.lendable,
+        received_at=now if wanted.occurred_at else None,
+    )
+    if card is None or verdict in BEFORE_THE_CARD:
+        return Decision(verdict, details=_details(verdict, event, None))
+    if ticket is None or ticket.state == "cancelled" or card.status != "active":
+        return Decision(verdict, card_id=card.id)
     tier, name = ticket.category["tier"], ticket.category["name"]
-    activated = Decision(ACTIVATED, ticket.id, tier, name, card_id=card.id)
-    if ticket.activated_at is not None:
-        first = {"activated_at": rfc3339(ticket.activated_at), "gate": ticket.gate, "scanner_id": ticket.scanner_id}
-        return replace(activated, verdict="already_activated", details=first)
-    ticket.state = ACTIVATED
-    ticket.activated_at, ticket.gate, ticket.scanner_id = world.now(), wanted.gate, wanted.scanner_id
-    return activated
+    if verdict == ACTIVATED:
+        ticket.state = ACTIVATED
+        ticket.activated_at, ticket.gate, ticket.scanner_id = now, wanted.gate, wanted.scanner_id
+    return Decision(verdict, ticket.id, tier, name, _details(verdict, event, ticket), card_id=card.id)
+
+
+def _ticket(side: Side, card: CardRecord, event: Mapping[str, Any]) -> TicketRecord | None:
+    """The card's ticket for the event; one that is not cancelled comes first."""
+    held = [one for one in side.tickets if one.card is card and one.event_id == event["id"] and one.state]
+    return min(reversed(held), key=lambda one: one.state == "cancelled", default=None)
+
+
+def _event_rules(side: Side, event: Mapping[str, Any]) -> EventRules:
+    ended_at = side.ended.get(event["id"]) or _moment(event["ends_at"])
+    return EventRules(event["status"], _moment(event["doors_open_at"]), event["codes"], ended_at)
+
+
+def _category_rules(category: Mapping[str, Any]) -> CategoryRules:
+    gates = None if category["gates"] is None else tuple(category["gates"])
+    return CategoryRules(_moment(category["valid_from"]), _moment(category["valid_until"]), gates)
+
+
+def _flags(card: CardRecord, ticket: TicketRecord | None) -> Flags:
+    return Flags(
+        ticket=ticket is not None and ticket.state != "cancelled",
+        used=ticket is not None and ticket.activated_at is not None,
+        suspended=card.status == "suspended",
+        revoked=card.status == "revoked",
+        cancelled=ticket is not None,
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _details(verdict: str, event: Mapping[str, Any], ticket: TicketRecord | None) -> dict[str, Any] | None:
+    """What the refusal says besides its sentence."""
+    if verdict == "doors_closed":
+        return {"doors_open_at": event["doors_open_at"]}
+    if ticket is None:
+        return None
+    if verdict == "already_activated":
+        return {
+            "activated_at": maybe_rfc3339(ticket.activated_at),
+            "gate": ticket.gate,
+            "scanner_id": ticket.scanner_id,
+        }
+    if verdict == "outside_window":
+        return {name: ticket.category[name] for name in ("valid_from", "valid_until")}
+    return {"gates": ticket.category["gates"]} if verdict == "wrong_gate" else None
 
 
 def _store(world: World, side: Side, request: Request, wanted: ScanRequest, decision: Decision) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from gatepass_sdk.testing._platform.records import CardRecord, ScanRecord, TicketRecord
+from gatepass_sdk.testing._platform.records import CardRecord, DeviceRecord, ScanRecord, TicketRecord
 from gatepass_sdk.testing._signer import TokenSigner
 from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
 
@@ -196,8 +196,11 @@ class Side:
     cards: list[CardRecord] = field(default_factory=list[CardRecord])
     tickets: list[TicketRecord] = field(default_factory=list[TicketRecord])
     scans: list[ScanRecord] = field(default_factory=list[ScanRecord])
+    devices: list[DeviceRecord] = field(default_factory=list[DeviceRecord])
     # By event: why it was cancelled.
     cancelled: dict[str, str] = field(default_factory=dict[str, str])
+    # By event: when it ended.
+    ended: dict[str, datetime] = field(default_factory=dict[str, datetime])
     # By Idempotency-Key: the fingerprint of the request, and what its answer is made of.
     answers: dict[str, tuple[object, Any]] = field(default_factory=dict[str, tuple[object, Any]])
 

@@ -19,10 +19,12 @@ CONFIRMED = {
     # ways to sign in
     "GET /studio/account/codes", "POST /studio/account/codes", "POST /studio/account/codes/begin",
     "POST /studio/account/codes/off", "POST /studio/account/recovery",
+    "GET /studio/account/address", "POST /studio/account/address",
     "POST /studio/account/passkeys/{passkey_id}/remove", "POST /studio/account/passkeys/remove-all",
     # secrets, and where messages go
     "GET /studio/{mode}/keys/new", "POST /studio/{mode}/keys", "GET /studio/{mode}/keys/{key_id}/made",
     "GET /studio/{mode}/keys/{key_id}/roll", "POST /studio/{mode}/keys/{key_id}/roll",
+    "GET /studio/{mode}/devices/pair", "POST /studio/{mode}/devices/pair",
     "GET /studio/{mode}/webhooks/new", "POST /studio/{mode}/webhooks/new",
     "GET /studio/{mode}/webhooks/{endpoint_id}/edit", "POST /studio/{mode}/webhooks/{endpoint_id}/edit",
     "POST /studio/{mode}/webhooks/{endpoint_id}/secret/rotate",
@@ -37,7 +39,12 @@ CONFIRMED = {
     "GET /studio/{mode}/team/invite", "POST /studio/{mode}/team/invite", "POST /studio/{mode}/team/{person_id}/role",
     "POST /studio/{mode}/team/{person_id}/remove", "POST /studio/{mode}/team/{person_id}/keys",
     # cards that let somebody in
+    "POST /studio/{mode}/tickets/{unused_id}/print", "POST /studio/{mode}/events/{event_id}/cards",
+    "POST /studio/{mode}/events/{event_id}/mail",
+    "GET /studio/{mode}/events/{event_id}/cards/{ready_id}/file",
     "POST /studio/{mode}/cards/{card_id}/print", "POST /studio/{mode}/cards/{card_id}/replace",
+    "POST /studio/{mode}/cards/{card_id}/link", "POST /studio/{mode}/cards/{card_id}/link/change",
+    "POST /studio/{mode}/cards/{card_id}/phone/end",
     "GET /studio/{mode}/cards/{card_id}/merge", "POST /studio/{mode}/cards/{card_id}/merge",
     # exports of personal data
     "GET /studio/{mode}/events/{event_id}/tickets/export", "GET /studio/{mode}/audit/export.csv",
@@ -46,6 +53,8 @@ CONFIRMED = {
     "GET /studio/{mode}/settings/erasure", "POST /studio/{mode}/settings/erasure/found",
     "POST /studio/{mode}/settings/erasure", "POST /studio/{mode}/settings/sandbox/empty",
     "GET /studio/{mode}/events/{event_id}/cancel", "POST /studio/{mode}/events/{event_id}/cancel",
+    "GET /studio/{mode}/events/{event_id}/tell", "POST /studio/{mode}/events/{event_id}/tell",
+    "POST /studio/{mode}/events/{event_id}/tell/{announcement_id}/stop",
     "POST /studio/{mode}/events/{event_id}/imports/{done_id}/undo",
 }  # fmt: skip
 # These decide for themselves: a person without any credential may make the first one.

@@ -19,10 +19,10 @@ from starlette.requests import cookie_parser
 import gatepass
 from gatepass.api.request import LARGEST_BODY, decoded, moment
 from gatepass.api.routes.scans import DECODER
-from gatepass.base.assets import takes_gzip
 from gatepass.base.errors import Refusal
 from gatepass.base.paging import read_cursor_text
 from gatepass.base.text import original_cell, safe_cell
+from gatepass.base.web.assets import takes_gzip
 from gatepass.domain.cards import normalize_number
 from gatepass.domain.cards.token import verify
 from gatepass.domain.events.image_format import MOST_BYTES, read_image

@@ -181,3 +181,20 @@ async def test_a_cover_has_one_address(tenant: Tenant) -> None:
 async def test_what_is_no_picture_is_not_kept(tenant: Tenant) -> None:
     with pytest.raises(InvalidRequest):
         await store(tenant, b"<html>")
+
+
+async def test_times_that_let_nobody_in_are_advised(tenant: Tenant) -> None:
+    event_id = await tenant.event(status=EventStatus.DRAFT)
+    await add(tenant, event_id, 5)
+    async with tenant.db.transaction() as tx:
+        entry = await events.find(tx, tenant.id, event_id)
+        event, (category,) = entry.event, entry.categories
+        late = replace(Details.of(event), doors_open_at=event.starts_at + timedelta(minutes=1))
+        await events.edit(tx, tenant.id, event_id, late, by=BY, at=factory.now())
+    assert (await findings(tenant, event_id))["Doors"] is CheckFinding.ADVICE
+    assert (await findings(tenant, event_id))["Tickets"] is CheckFinding.OK
+    for window in ({"valid_until": event.starts_at}, {"valid_from": event.ends_at + timedelta(hours=6)}):
+        async with tenant.db.transaction() as tx:
+            new = replace(events.CategoryDetails.of(category), **window)
+            await events.edit_category(tx, tenant.id, event_id, category.id, new, by=BY, at=factory.now())
+        assert (await findings(tenant, event_id))["Tickets"] is CheckFinding.ADVICE

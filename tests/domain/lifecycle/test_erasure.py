@@ -18,6 +18,7 @@ from tests.factory import BY, Tenant
 # The tables of the files whose names differ by more than an `s`.
 TABLE_OF = {
     "ticket_categories": "ticket_category",
+    "journal_entries": "journal_entry",
     "webhook_messages": "webhook_event",
     "webhook_deliveries": "webhook_delivery",
     "scans": "scan",

@@ -3,5 +3,5 @@
 import pytest
 
 pytest.register_assert_rewrite(
-    *(f"tests.domain.model.{name}" for name in ("machine", "moves", "model", "organization", "side"))
+    *(f"tests.domain.model.{name}" for name in ("machine", "moves", "rules", "model", "organization", "side"))
 )

@@ -24,7 +24,7 @@ from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.base.database import Tx
 from gatepass.domain import cards, demo, events, keys, maintenance, organizations, tickets, twin
 from gatepass.domain.cards import CardStatus, InvalidToken
-from gatepass.domain.events import EventStatus
+from gatepass.domain.events import EventCodes, EventStatus
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.tickets import Scan, ScanOutcome, TicketRequest
 from tests import factory
@@ -74,6 +74,7 @@ class TicketMachine(RuleBasedStateMachine):
             self.create_event(EventStatus.PUBLISHED, 1, 20)
             self.issue_ticket(0, 0, 0)
             self.issue_ticket(0, 1, 1)
+            self.issue_ticket(1, 0, 0)
             self.turn_to_the_other_side()
 
     def teardown(self) -> None:
@@ -217,13 +218,14 @@ class TicketMachine(RuleBasedStateMachine):
         status=st.sampled_from([EventStatus.DRAFT, EventStatus.PUBLISHED]),
         places=st.integers(0, 2),
         hours=st.sampled_from([3, 300]),
+        codes=st.sampled_from([EventCodes.ANY, EventCodes.ANY, EventCodes.PHONE]),
     )
-    def create_event(self, status: EventStatus, places: int, hours: int) -> None:
+    def create_event(self, status: EventStatus, places: int, hours: int, codes: EventCodes = EventCodes.ANY) -> None:
         at = self._tick()
         ends_at = at + timedelta(hours=hours)
 
         async def create(tx: Tx) -> UUID:
-            event_id = await events.create(tx, self.id, "Night", at, ends_at, by=BY, at=at)
+            event_id = await events.create(tx, self.id, "Night", at, ends_at, codes=codes, by=BY, at=at)
             for name, tier, total in (("General", "standard", places), ("VIP", "vip", 1)):
                 category_id = await events.add_category(
                     tx, self.id, event_id, name, Decimal(10), "EUR", total, tier=tier, by=BY, at=at
@@ -236,7 +238,7 @@ class TicketMachine(RuleBasedStateMachine):
 
         made: list[UUID] = []
         event_id = self.world.change(create)
-        self.model.events[event_id] = ModelEvent(status, ends_at, made)
+        self.model.events[event_id] = ModelEvent(status, ends_at, made, codes)
 
     @rule(event=st.sampled_from(CHANGED_EVENTS), to=st.sampled_from(EventStatus))
     def change_event_status(self, event: int, to: EventStatus) -> None:
@@ -257,8 +259,10 @@ class TicketMachine(RuleBasedStateMachine):
 
     @rule()
     def cancel_tickets_of_cancelled_events(self) -> None:
-        at = self._tick()
-        cancelled = self.world.change(lambda tx: tickets.cancel_some_of_cancelled_events(tx, at=at))
+        """Each call takes one event, so it is called until nothing is left to do."""
+        at, cancelled = self._tick(), 0
+        while some := self.world.change(lambda tx: tickets.cancel_some_of_cancelled_events(tx, at=at)):
+            cancelled += some
         assert cancelled == sum(side.model.cancel_tickets_of_cancelled_events() for side in self.sides.values())
 
     @rule(hours=st.sampled_from([23, 24]))

@@ -2,18 +2,20 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.base.errors import InvalidRequest, NotAllowedFromHere, Refusal
 from gatepass.domain import cards, sandbox, tickets
 from gatepass.domain.cards import CardStatus
-from gatepass.domain.events import EventStatus
+from gatepass.domain.events import EventCodes, EventStatus
 from gatepass.domain.events.event import GRACE
 from gatepass.domain.tickets import Scan
 from tests.domain.model.organization import Answer, ModelOrganization
+
+LATE: Final = timedelta(hours=72)
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Intent:
     idempotency_key: str | None
     gate: str | None
     of_test_card: bool
+    # Hours after T0; None: it is shown when it is sent.
+    occurred: int | None = None
 
 
 @dataclass
@@ -48,6 +52,20 @@ class ModelEvent:
     status: EventStatus
     ends_at: datetime
     categories: list[UUID]
+    codes: EventCodes = EventCodes.ANY
+    doors_open_at: datetime | None = None
+    ended_at: datetime | None = None
+
+    def closed(self, scan: Scan, now: datetime) -> Answer | None:
+        """Its refusal, if it is not open. An ended event takes what was shown before its end for 72 hours."""
+        takes = self.status is EventStatus.PUBLISHED
+        if self.ended_at is not None and scan.occurred_at is not None:
+            takes = scan.occurred_at < self.ended_at and now - self.ended_at < LATE
+        if not takes:
+            return Answer("event_not_active")
+        if self.doors_open_at is not None and self.doors_open_at > (scan.occurred_at or now):
+            return Answer("doors_closed", rule={"doors_open_at": self.doors_open_at})
+        return None
 
 
 @dataclass
@@ -56,6 +74,17 @@ class ModelCategory:
     tier: str
     total: int
     sold: int = 0
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    gates: list[str] | None = None
+
+    def refused(self, shown_at: datetime, gate: str | None) -> Answer | None:
+        begun = self.valid_from is None or self.valid_from <= shown_at
+        if not begun or (self.valid_until is not None and self.valid_until <= shown_at):
+            return Answer("outside_window", rule={"valid_from": self.valid_from, "valid_until": self.valid_until})
+        if self.gates is not None and gate not in self.gates:
+            return Answer("wrong_gate", rule={"gates": self.gates})
+        return None
 
 
 @dataclass
@@ -79,7 +108,7 @@ class Model:
         return answer, replayed
 
     def _answer(self, scan: Scan) -> tuple[Answer, bool]:
-        fingerprint = (scan.event_id, scan.shown, scan.gate, scan.scanner_id)
+        fingerprint = (scan.event_id, scan.shown, scan.gate, scan.scanner_id, scan.occurred_at)
         old = self.organization.stored.get((scan.mode, scan.idempotency_key)) if scan.idempotency_key else None
         if old is not None:
             same = old.fingerprint == fingerprint
@@ -94,10 +123,10 @@ class Model:
         event = self.events.get(scan.event_id)
         if event is None:
             return Answer("event_not_found")
-        if event.status is not EventStatus.PUBLISHED:
-            return Answer("event_not_active")
-        if scan.expired:
-            return Answer("expired")
+        if (closed := event.closed(scan, self.now)) is not None:
+            return closed
+        if scan.expired or (event.codes is EventCodes.PHONE and not scan.fresh):
+            return Answer("expired" if scan.expired else "static_code_refused")
         card_id = self.numbers.get(scan.card_number)
         if card_id is None:
             return Answer("card_not_found")
@@ -118,8 +147,11 @@ class Model:
         if ticket.activated is not None:
             at, _, gate, scanner_id = ticket.activated
             return Answer("already_activated", first=(at, gate, scanner_id))
-        ticket.activated = (self.now, scan.request_id, scan.gate, scan.scanner_id)
         category = self.categories[ticket.category_id]
+        refused = category.refused(scan.occurred_at or self.now, scan.gate)
+        if refused is not None:
+            return refused
+        ticket.activated = (self.now, scan.request_id, scan.gate, scan.scanner_id)
         return Answer("activated", given=(ticket_id, category.tier, category.name))
 
     def _judge_test_card(self, scan: Scan) -> Answer:
@@ -151,6 +183,7 @@ class Model:
         if (event.status, to) not in transitions:
             return NotAllowedFromHere
         event.status = to
+        event.ended_at = self.now if to is EventStatus.ENDED else None
         return None
 
     def may_issue(self, event_id: UUID, category_id: UUID, card_id: UUID) -> type[Refusal] | None:
@@ -242,7 +275,7 @@ class Model:
             if event.status is EventStatus.PUBLISHED and event.ends_at + GRACE <= self.now
         ]
         for event in due:
-            event.status = EventStatus.ENDED
+            event.status, event.ended_at = EventStatus.ENDED, self.now
         return len(due)
 
     def state(self) -> dict[str, Any]:

@@ -40,12 +40,64 @@ MUTANTS: Final = {
         "WHEN j.known_fingerprint IS DISTINCT FROM j.fingerprint",
         "WHEN false",
     ),
-    "an expired token opens the gate": ("AND NOT i.expired AND event.status", "AND event.status"),
+    "an expired token opens the gate": ("               AND NOT i.expired\n", ""),
     "a suspended card opens the gate": ("                                    AND c.status = 'active'\n", ""),
     "an event that is not published lets people in": (
-        "AND NOT i.expired AND event.status = 'published'",
-        "AND NOT i.expired",
+        "AND (event.status = 'published'\n                    OR event.status = 'ended' AND",
+        "AND (event.status = 'published'\n                    OR event.status = 'draft' OR event.status = 'ended' AND",
     ),
+    "closed doors let people in": (
+        "               AND (event.doors_open_at IS NULL OR event.doors_open_at <= i.shown_at)\n",
+        "",
+    ),
+    "doors open a moment late": (
+        ("event.doors_open_at <= i.shown_at)", "e.doors_open_at > i.shown_at THEN"),
+        ("event.doors_open_at < i.shown_at)", "e.doors_open_at >= i.shown_at THEN"),
+    ),
+    "doors are judged by when a scan is sent": (
+        ("event.doors_open_at <= i.shown_at)", "e.doors_open_at > i.shown_at THEN"),
+        ("event.doors_open_at <= p_at)", "e.doors_open_at > p_at THEN"),
+    ),
+    "a ticket is good before its time": (
+        "               AND (category.valid_from IS NULL OR category.valid_from <= i.shown_at)\n",
+        "",
+    ),
+    "a ticket is good at the moment at which its time ends": (
+        "category.valid_until > i.shown_at)",
+        "category.valid_until >= i.shown_at)",
+    ),
+    "a ticket opens every gate": (
+        "               AND (category.gates IS NULL OR i.gate = ANY (category.gates))\n",
+        "",
+    ),
+    "a scan without a gate opens every gate": (
+        "(category.gates IS NULL OR i.gate",
+        "(category.gates IS NULL OR i.gate IS NULL OR i.gate",
+    ),
+    "the gate is told before the time": (
+        ("WHEN k.valid_from > i.shown_at OR", "k.valid_until <= i.shown_at THEN"),
+        (
+            "WHEN (k.gates IS NULL OR i.gate = ANY (k.gates)) AND (k.valid_from > i.shown_at OR",
+            "k.valid_until <= i.shown_at) THEN",
+        ),
+    ),
+    "an ended event takes scans for ever": (
+        "i.occurred_at < event.ended_at AND p_at < event.ended_at + late)",
+        "i.occurred_at < event.ended_at)",
+    ),
+    "an ended event takes scans from after its end": (
+        "i.occurred_at < event.ended_at AND p_at <",
+        "p_at <",
+    ),
+    "an event that has ended refuses scans from before": (
+        ("OR event.status = 'ended' AND i.occurred_at", "e.status = 'ended' AND i.occurred_at"),
+        ("OR false AND i.occurred_at", "false AND i.occurred_at"),
+    ),
+    "whoever reuses a key is told the rule": (
+        "CASE WHEN a.verdict <> 'idempotency_key_reused' THEN a.details END",
+        "a.details",
+    ),
+    "a retry is not told the rule": ("coalesce(j.old_details, CASE", "coalesce(NULL, CASE"),
     "a replay is recorded as a scan": ("FROM answer a\n         WHERE NOT a.is_replay\n", "FROM answer a\n"),
     "refusals are not stored": (
         "WHERE a.idempotency_key IS NOT NULL AND NOT a.is_replay",

@@ -1,9 +1,11 @@
 """What PostgreSQL shows, in the terms of the model: an outcome as an answer, and the tables as a state."""
 
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
 from gatepass.domain import tickets
 from gatepass.domain.tickets import ScanOutcome
+from gatepass.domain.tickets.activation import MOMENTS
 from tests.domain.model.organization import Answer
 
 
@@ -18,7 +20,12 @@ def answer_of(outcome: ScanOutcome) -> tuple[Answer, bool]:
         assert outcome.first_at is not None
         first = (outcome.first_at, outcome.first_gate, outcome.first_scanner_id)
         return Answer(outcome.verdict, first=first), outcome.replayed
-    return Answer(outcome.verdict), outcome.replayed
+    rule = {name: _moment(name, value) for name, value in refusal.details.items()}
+    return Answer(outcome.verdict, rule=rule or None), outcome.replayed
+
+
+def _moment(name: str, value: Any) -> object:
+    return datetime.fromisoformat(value) if name in MOMENTS and value else value
 
 
 STATE: Final = """

@@ -17,6 +17,7 @@ class Answer:
     verdict: str
     given: tuple[UUID, str, str] | None = None
     first: tuple[datetime, str | None, str | None] | None = None
+    rule: dict[str, object] | None = None
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """One side of an organization, live or its sandbox twin: a tenant with a model, cards and a signer of tokens."""
 
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -44,7 +45,8 @@ class Side:
 
     def presented(self, intent: Intent) -> Scan:
         event_id = NOWHERE if intent.event == UNKNOWN else self.event(intent.event)
-        number, shown, expired = self._shown(intent)
+        occurred_at = None if intent.occurred is None else T0 + timedelta(hours=intent.occurred)
+        number, shown, expired, fresh = self._shown(intent, occurred_at or self.model.now)
         if intent.of_test_card:
             event_id = NOWHERE if intent.event == UNKNOWN else sandbox.EVENT_ID
             number = shown = TEST_CARDS[intent.card % len(TEST_CARDS)]
@@ -62,18 +64,19 @@ class Side:
             expired=expired and not intent.of_test_card,
             gate=intent.gate,
             scanner_id=f"{intent.gate} 1" if intent.gate else None,
-            occurred_at=None,
+            occurred_at=occurred_at,
+            fresh=fresh and not intent.of_test_card,
             given=sandbox.judge(number) if event_id == sandbox.EVENT_ID else None,
         )
 
-    def _shown(self, intent: Intent) -> tuple[str, str, bool]:
-        """The card's number, the text that was shown for it, and whether that had expired."""
+    def _shown(self, intent: Intent, at: datetime) -> tuple[str, str, bool, bool]:
+        """The card's number, the text that was shown for it, whether that had expired, and whether it ends soon."""
         number = cards.format_number("SVC", 0) if intent.card == UNKNOWN else self.card(intent.card).number
         if intent.shown in TOKEN_LIFE:
             text = self.token(number, intent.shown)
             token = cards.read_token(text, self.public)
-            expired = token.is_expired(self.model.now)
-            assert expired == (self.model.now >= T0 + TOKEN_LIFE[intent.shown])
-            return token.card_number, text, expired
+            expired = token.is_expired(at)
+            assert expired == (at >= T0 + TOKEN_LIFE[intent.shown])
+            return token.card_number, text, expired, token.is_fresh(at)
         number = cards.normalize_number(number.lower().replace(" ", "-")) if intent.shown == "typed" else number
-        return number, number, False
+        return number, number, False, False

@@ -12,6 +12,7 @@ from tests.domain.model.model import Intent
 TOKEN_LIFE: Final = {
     "old token": timedelta(hours=-1),
     "short token": timedelta(minutes=50),
+    "token of a minute": timedelta(minutes=1),
     "long token": timedelta(days=900),
 }
 # Positions in the lists of cards and events: few, and the first ones more often, so that scans collide. UNKNOWN is in
@@ -20,6 +21,9 @@ UNKNOWN: Final = -1
 CARDS: Final = [0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4]
 EVENTS: Final = [0, 0, 0, 0, 0, 0, 1, 1, 2, 3]
 CHANGED_EVENTS: Final = [1, 1, 2, 2, 3, 0]
+# Hours after T0, of times at which cards were shown and of times in rules: few, so that one is often the other.
+RULE_HOURS: Final = [2, 20]
+GATES: Final = ["North", "South"]
 CARD_STATUSES: Final = [CardStatus.SUSPENDED, CardStatus.ACTIVE] * 2 + [CardStatus.REVOKED]
 
 
@@ -30,6 +34,7 @@ def intents() -> st.SearchStrategy[Intent]:
         card=st.sampled_from([*CARDS, UNKNOWN]),
         shown=st.sampled_from(["number", "number", "typed", *TOKEN_LIFE]),
         idempotency_key=st.sampled_from([None] * 4 + ["k1", "k2", "k3", "k4"]),
-        gate=st.sampled_from([None, "North", "South"]),
+        gate=st.sampled_from([None, *GATES]),
         of_test_card=st.sampled_from([False] * 9 + [True]),
+        occurred=st.sampled_from([None] * 4 + RULE_HOURS),
     )

@@ -1,6 +1,7 @@
 """Tickets against a model: cards, events, tickets, idempotency keys and time, in live mode and in the sandbox at once.
 
-`model.py` is the model, `machine.py` and `moves.py` make up histories and compare, `mutants.py` has faults to be found.
+`model.py` is the model. `machine.py`, `moves.py` and `rules.py` make up histories and compare; `mutants.py` has faults
+to be found.
 """
 
 from collections.abc import Generator
@@ -16,15 +17,15 @@ from hypothesis.stateful import run_state_machine_as_test
 from gatepass.base.database import Database
 from gatepass.migrations import runner
 from gatepass.migrations.sql import statements
-from tests.domain.model.moves import MovingMachine
 from tests.domain.model.mutants import MUTANTS, mutated
+from tests.domain.model.rules import RuledMachine
 from tests.domain.model.world import World
 from tests.postgres import Cluster
 from tests.size import sized
 
 
 @contextmanager
-def machine(url: str) -> Generator[type[MovingMachine]]:
+def machine(url: str) -> Generator[type[RuledMachine]]:
     """The machine on this database. It has an event loop of its own, because Hypothesis calls it outside of any."""
     loop = uvloop.new_event_loop()
 
@@ -33,7 +34,7 @@ def machine(url: str) -> Generator[type[MovingMachine]]:
 
     world = World(loop, loop.run_until_complete(connect()))
     try:
-        yield type("MovingMachine", (MovingMachine,), {"world": world})
+        yield type("RuledMachine", (RuledMachine,), {"world": world})
     finally:
         world.run(world.db.close())
         loop.close()

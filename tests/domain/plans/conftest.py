@@ -23,8 +23,8 @@ def large(cluster: Cluster) -> Generator[Link]:
 
 @pytest.fixture
 def inside(large: Link) -> Generator[Link]:
-    """A session with the settings of activate_scans."""
-    (row,) = large.execute("SELECT proconfig FROM pg_proc WHERE proname = 'activate_scans'").fetchall()
+    """A session with the settings of judge_scans."""
+    (row,) = large.execute("SELECT proconfig FROM pg_proc WHERE proname = 'judge_scans'").fetchall()
     names: list[str] = []
     for setting in row[0]:
         name, _, value = setting.partition("=")

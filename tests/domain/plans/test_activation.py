@@ -89,6 +89,8 @@ def test_a_idempotency_key_is_looked_up_whole_while_there_are_none(cluster: Clus
 # ---- a database that grows faster than it is analyzed ----------------------------------------------------------
 
 GROW: Final = """
+    INSERT INTO ticket_category (organization_id, id, event_id, name, price_minor, currency, quantity_total)
+        SELECT '{organization}', '{anything}', e.id, 'Seats', 0, 'EUR', 0 FROM event e;
     INSERT INTO card (organization_id, id, number, issued_at)
         SELECT '{organization}', gen_random_uuid(), 'SVC 0000 0000 ' || to_char(s, 'FM0000'), now()
           FROM generate_series(1, 9999) s;

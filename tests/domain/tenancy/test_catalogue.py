@@ -13,6 +13,7 @@ NOT_OF_A_TENANT: Final = {
     "person", "studio_session", "sign_in_link", "notice",
     # So are their credentials.
     "password", "passkey", "one_time_code", "recovery_code", "challenge", "failed_try",
+    "mailed_link", "mail_allowance",
 }  # fmt: skip
 
 

@@ -197,4 +197,5 @@ def _claim(letter: str | None) -> tuple[int, str]:
 
 
 def _tool(name: str) -> Path:
-    return Path(run(str(ROOT / "tools" / name)).strip())
+    """The program; the first call builds it, which takes minutes on a busy machine."""
+    return Path(run(str(ROOT / "tools" / name), within=600).strip())

@@ -19,8 +19,8 @@ GONE_WITHIN = 20.0
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def run(*command: str, check: bool = True) -> str:
-    return subprocess.run(command, check=check, capture_output=True, text=True, timeout=60).stdout
+def run(*command: str, check: bool = True, within: float = 60) -> str:
+    return subprocess.run(command, check=check, capture_output=True, text=True, timeout=within).stdout
 
 
 @dataclass(frozen=True)

@@ -147,6 +147,10 @@ class PlatformFuzzer(RequestFuzzer):
         cards = [self._card() for _ in range(self.mostly([1, 2, 3], [0]))]
         return self._post("/card-tokens", [("cards", self.mostly([cards], ["x", [1], None])), *body])
 
+    def link(self) -> FuzzedRequest:
+        body: Body = [("replace", self.mostly([True, False], ["true", 1, None]))] if self.rng.random() < 0.6 else []
+        return self._post(f"/cards/{self._card()}/link", body)
+
     def ticket_move(self) -> FuzzedRequest:
         """Only the other ticket is cancelled."""
         ticket = self.mostly(["{ticket}", "{other_ticket}"], [UNKNOWN, "x"])
@@ -170,6 +174,8 @@ class PlatformFuzzer(RequestFuzzer):
             ("city", self.rng.choice(["Brussels", None])),
             ("country", self.mostly(["BE", None], ["XX", "be", "EU", ""])),
             ("cover_url", self.mostly(["https://example.com/a.png", None], covers)),
+            ("doors_open_at", self.mostly([None, "2019-05-01T17:00:00Z", "2040-05-01T17:00:00.5+02:00"], times)),
+            ("offline", self.mostly(["manifest", "signature", "stop"], ["always", "", None, 1])),
         ]
 
     def new_event(self) -> FuzzedRequest:
@@ -198,8 +204,17 @@ class PlatformFuzzer(RequestFuzzer):
             ("quantity_total", self.mostly([40, 50], [0, -1, 1.0, 10**8, "5"])),
             ("tier", self.mostly(["vip", "standard"], ["VIP", "", "t" * 33])),
         ]
+        times = ["1990-01-01T00:00:00Z", "x", "", "2040-05-01T18:00:00", 7]
+        lists = [[""], [" "], ["g" * 65], ["A", "A"], ["a\u202eb"], [1], "A", {"A": 1}, [str(n) for n in range(51)]]
+        rules: Body = [
+            ("valid_from", self.mostly([None, "2019-05-01T18:00:00Z", "2040-05-01T18:00:00.25+02:00"], times)),
+            ("valid_until", self.mostly([None, "2019-05-02T18:00:00Z", "2040-05-02T18:00:00Z"], times)),
+            ("gates", self.mostly([None, [], ["North 2"], ["North 2", "\u00e9"]], lists)),
+        ]
         if self.rng.random() < 0.4:
-            return self._post(f"/events/{self._event()}/ticket-categories", fields[: self.mostly([4, 5], [3])])
+            body = fields[: self.mostly([4, 5], [3])] + self.rng.sample(rules, self.rng.choice([0, 0, 1, 3]))
+            return self._post(f"/events/{self._event()}/ticket-categories", body)
+        fields += rules
         category = self._category()
         if self.rng.random() < 0.2 and category != "{category}":
             return FuzzedRequest("DELETE", f"/ticket-categories/{category}", (), self._if_match())

@@ -158,6 +158,22 @@ def tokens_are_signed(client: Gatepass, _unique: str) -> Observations:
     yield seen(lambda: client.card_tokens.batch([good.id], expires_at=datetime.now(UTC) + timedelta(days=401)))
 
 
+def a_card_has_a_link(client: Gatepass, _unique: str) -> Observations:
+    card, bad = client.cards.create(), client.cards.create()
+    first, again = client.cards.link(card.id), uuid4().hex
+    assert "/c/" in first.url
+    assert first.url not in repr(first)
+    yield [client.cards.link(card.id) == first for _ in range(2)]
+    second = client.cards.link(card.id, replace=True, idempotency_key=again)
+    yield second == first
+    yield client.cards.link(card.id) == second == client.cards.link(card.id, replace=True, idempotency_key=again)
+    client.cards.suspend(card.id, reason="lost")
+    yield client.cards.link(card.id) == second
+    client.cards.revoke(bad.id, reason="lost")
+    for wrong in (bad.id, "x", str(uuid4())):
+        yield seen(lambda wrong=wrong: client.cards.link(wrong))
+
+
 def a_batch_harms_no_other(client: Gatepass, unique: str) -> Observations:
     event, category = an_event(client, places=3)
     card = client.cards.create()
@@ -249,6 +265,7 @@ SEQUENCES: list[Sequence] = [
     a_person_has_one_card,
     a_card_lives,
     tokens_are_signed,
+    a_card_has_a_link,
     a_batch_harms_no_other,
     a_ticket_goes_its_way,
     a_retry_is_done_once,

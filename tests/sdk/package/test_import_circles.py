@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.import_graph import circles, import_graph
+from tests.layout.import_graph import circles, import_graph
 from tests.markdown_page import ROOT
 
 

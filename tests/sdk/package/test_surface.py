@@ -14,10 +14,25 @@ from gatepass_sdk._sync import client as sync_client
 CALLS = {
     "events": {"list", "retrieve", "create", "update", "publish", "cancel", "end", "delete"},
     "ticket_categories": {"create", "update", "delete"},
-    "cards": {"verify", "keys", "create", "list", "retrieve", "update", "suspend", "resume", "revoke", "replace"},
+    "cards": {
+        "verify",
+        "keys",
+        "create",
+        "list",
+        "retrieve",
+        "update",
+        "suspend",
+        "resume",
+        "revoke",
+        "replace",
+        "link",
+    },
     "card_tokens": {"create", "batch", "create_all"},
     "tickets": {"create", "batch", "create_all", "list", "retrieve", "cancel", "transfer"},
-    "scans": {"create", "list"},
+    "scans": {"create", "batch", "list"},
+    "devices": {"list", "retrieve", "update", "retire", "revoke", "heartbeat"},
+    "incidents": {"list", "retrieve"},
+    "manifests": {"fetch", "update", "follow"},
     "webhook_endpoints": {
         "create",
         "list",
@@ -58,6 +73,7 @@ def signature(call: Any) -> str:
 
 def test_the_resources_have_the_calls_that_are_promised(clients: tuple[Gatepass, AsyncGatepass]) -> None:
     for client in clients:
+        assert {name for name in vars(client) if not name.startswith("_")} == CALLS.keys()
         for name, calls in CALLS.items():
             assert set(public(getattr(client, name))) == calls, name
 
@@ -72,11 +88,11 @@ def test_every_call_takes_and_gives_the_same(clients: tuple[Gatepass, AsyncGatep
         assert not inspect.iscoroutinefunction(call)
 
 
-def test_only_lists_and_unwrap_are_not_awaited(clients: tuple[Gatepass, AsyncGatepass]) -> None:
-    lists = {"list", "create_all", "deliveries", "replays", "unwrap"}
+def test_only_what_is_iterated_and_unwrap_are_not_awaited(clients: tuple[Gatepass, AsyncGatepass]) -> None:
+    plain = {"list", "create_all", "deliveries", "replays", "follow", "unwrap"}
     for resource in RESOURCES:
         for name, call in public(getattr(clients[1], resource)).items():
-            assert inspect.iscoroutinefunction(call) == (name not in lists), name
+            assert inspect.iscoroutinefunction(call) == (name not in plain), name
 
 
 def test_the_clients_are_made_and_changed_alike() -> None:

@@ -16,6 +16,7 @@ from gatepass_sdk import (
     Card,
     CardIssued,
     CardKeys,
+    CardLink,
     CardReplaced,
     CardStatusChanged,
     CardSuspended,
@@ -43,6 +44,7 @@ from gatepass_sdk import (
     Pages,
     RecordedScan,
     Replay,
+    ScanConflict,
     ScanDenied,
     ScanResult,
     Ticket,
@@ -130,6 +132,7 @@ def platform(client: Gatepass, rows: Iterator[NewTicket]) -> Ticket | None:
     assert_type(client.cards.list(email="ada@example.com"), Pages[Card])
     assert_type(client.cards.update(card.id, holder={"locale": "fr"}, if_match=card.etag), Card)
     assert_type(client.cards.replace(card.id, reason="lost"), Card)
+    assert_type(client.cards.link(card.id, replace=True), CardLink)
     assert_type(client.card_tokens.create(card.id, expires_at=datetime.now(UTC)), CardToken)
     assert_type(client.card_tokens.batch([card.id]), tuple[CardTokenResult, ...])
     assert_type(client.card_tokens.create_all([card.id]), Iterator[tuple[str, CardTokenResult]])
@@ -182,6 +185,8 @@ def described(event: WebhookEvent) -> str:
             return event.data.event_id
         case CardIssued() | CardReplaced() | CardUpdated() | CardStatusChanged() | ScanDenied():
             return event.data.card_number
+        case ScanConflict():
+            return event.data.card_number or event.data.kind
         case OtherEvent():
             assert_type(event.data, Mapping[str, Any])
             return event.type

@@ -1,6 +1,7 @@
 """Ticket categories of an event."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -57,3 +58,59 @@ async def test_a_number_below_zero_is_told_what_is_wanted(user: BrowserSession) 
         ).text
     )
     assert {"name", "tier", "price", "quantity_total"} == set(re.findall(r'id="e-(\w+)"', page))
+
+
+async def test_a_category_says_when_and_where_its_tickets_open_the_gate(user: BrowserSession) -> None:
+    event_id = await make_draft(user)
+    rules = {
+        "valid_from_date": "2031-06-01", "valid_from_time": "19:00", "valid_until_date": "2031-06-01",
+        "valid_until_time": "20:30", "gates": " North 1\r\n\r\nNorth 2 ",
+    }  # fmt: skip
+    page = await user.follow(await user.send(f"events/{event_id}/categories", **(OFFER | rules)))
+    assert "Gates North 1, North 2" in page
+    (category,) = (await found(user, event_id)).categories
+    assert category.gates == ["North 1", "North 2"]
+    # In Brussels.
+    assert (category.valid_from, category.valid_until) == (
+        datetime(2031, 6, 1, 17, tzinfo=UTC),
+        datetime(2031, 6, 1, 18, 30, tzinfo=UTC),
+    )
+    form = await user.see(f"events/{event_id}/categories/{category.id}")
+    for shown in ('value="19:00"', 'value="20:30"', "North 1\nNorth 2</textarea>"):
+        assert shown in form
+    none = dict.fromkeys(rules, "")
+    await user.send(f"events/{event_id}/categories/{category.id}", **(OFFER | none))
+    (category,) = (await found(user, event_id)).categories
+    assert (category.valid_from, category.valid_until, category.gates) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"valid_until_date": "2031-06-01", "valid_until_time": "19:00"}, "valid_until_at"),
+        ({"valid_from_time": ""}, "valid_from_at"),
+        ({"valid_from_date": "June"}, "valid_from_date"),
+        ({"valid_from_date": "2031-03-30", "valid_from_time": "02:30"}, "valid_from_at"),
+        ({"valid_from_date": "2031-10-26", "valid_from_time": "02:30"}, "valid_from_at"),
+        ({"gates": "North\nNorth"}, "gates"),
+        ({"gates": "x" * 65}, "gates"),
+        ({"gates": "\n".join(str(number) for number in range(51))}, "gates"),
+        ({"gates": "a\u202eb"}, "gates"),
+    ],
+)
+async def test_a_rule_that_is_wrong_is_said_beside_its_field(
+    user: BrowserSession, fields: dict[str, str], error: str
+) -> None:
+    event_id = await make_draft(user)
+    page = (await user.send(f"events/{event_id}/categories", status=422, **(OFFER | fields))).text
+    assert set(re.findall(r'id="e-(\w+)"', page)) == {error}
+
+
+async def test_a_time_that_comes_twice_is_chosen(user: BrowserSession) -> None:
+    event_id = await make_draft(user)
+    twice = OFFER | {"valid_from_date": "2031-10-26", "valid_from_time": "02:30"}
+    page = (await user.send(f"events/{event_id}/categories", status=422, **twice)).text
+    assert 'name="valid_from_which"' in page
+    await user.send(f"events/{event_id}/categories", **(twice | {"valid_from_which": "second"}))
+    (category,) = (await found(user, event_id)).categories
+    assert category.valid_from == datetime(2031, 10, 26, 1, 30, tzinfo=UTC)

@@ -118,3 +118,50 @@ async def test_a_duplicate_is_another_draft(user: BrowserSession) -> None:
     for bad in ({"every": "x"}, {"every": "99999"}, {"unit": "years"}, {"title": ""}):
         fields: dict[str, Any] = {"title": "Again", "every": "3", "unit": "days"} | bad
         await user.send(f"events/{event_id}/duplicate", status=422, **fields)
+
+
+async def test_the_doors_of_an_event_open_in_its_time_zone(user: BrowserSession) -> None:
+    event_id = await make_draft(user)
+    event = (await found(user, event_id)).event
+    assert (event.doors_open_at, event.offline) == (event.starts_at - timedelta(hours=1.5), "stop")
+    form = await user.see(f"events/{event_id}/edit")
+    assert re.search(r'name="doors_open_time"[^>]*value="18:30"', form)
+    page = await user.see(f"events/{event_id}")
+    assert "<dt>Doors open" in page
+    assert "It lets nobody in" in page
+    none = {"doors_open_date": "", "doors_open_time": "", "offline": "manifest"}
+    await user.send(f"events/{event_id}/edit", **(NIGHT | none))
+    event = (await found(user, event_id)).event
+    assert (event.doors_open_at, event.offline) == (None, "manifest")
+    assert "<dt>Doors open" not in await user.see(f"events/{event_id}")
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"doors_open_time": ""}, "doors_open_at"),
+        ({"doors_open_date": ""}, "doors_open_at"),
+        ({"doors_open_time": "23:00"}, "doors_open_at"),
+        ({"doors_open_time": "seven"}, "doors_open_time"),
+        ({"doors_open_date": "2031-03-30", "doors_open_time": "02:30"}, "doors_open_at"),
+        ({"offline": "sometimes"}, "offline"),
+    ],
+)
+async def test_doors_that_cannot_be_are_said(user: BrowserSession, fields: dict[str, str], error: str) -> None:
+    page = (await user.send("events/new", status=422, **(NIGHT | fields))).text
+    assert set(re.findall(r'id="e-(\w+)"', page)) == {error}
+
+
+async def test_a_copy_has_the_rules_of_its_original_on_its_own_day(user: BrowserSession) -> None:
+    """Across the end of summer time: local times stay."""
+    event_id = await make_draft(user)
+    until = {"valid_until_date": "2031-06-01", "valid_until_time": "21:00", "gates": "North 1"}
+    await user.send(f"events/{event_id}/categories", **(OFFER | until))
+    answer = await user.send(f"events/{event_id}/duplicate", title="Copy", every="26", unit="weeks")
+    original, copy = await found(user, event_id), await found(user, id_in(answer.headers["location"]))
+    assert copy.event.doors_open_at == copy.event.starts_at - timedelta(hours=1.5)
+    assert copy.event.offline == "stop"
+    (was,), (category,) = original.categories, copy.categories
+    assert category.gates == ["North 1"]
+    assert was.valid_until
+    assert category.valid_until == was.valid_until + timedelta(days=182, hours=1)

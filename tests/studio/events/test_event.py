@@ -126,9 +126,11 @@ async def test_the_sandbox_has_events_of_its_own(studio: Middleware, tenant: fac
 
 async def test_the_tabs_of_an_event_are_on_each_of_its_pages(user: BrowserSession, studio: Middleware) -> None:
     here = f"events/{user.tenant.event_id}"
-    for rest in ("", "/tickets", "/imports", "/live"):
+    for rest in ("", "/tickets", "/imports", "/cards", "/incidents", "/live"):
         tabs = (await user.see(here + rest)).partition('aria-label="This event"')[2].partition("</nav>")[0]
-        assert re.findall(r">(\w+)</a>", tabs) == ["Overview", "Tickets", "Imports", "Live"], rest
+        assert re.findall(r">(\w+)</a>", tabs) == ["Overview", "Tickets", "Imports", "Cards", "Incidents", "Live"], rest
         assert re.findall(r'href="([^"]+)" aria-current="page"', tabs) == [user.url(here + rest)]
+    mail = await user.see(f"{here}/mail")
+    assert f'href="{user.url(here)}/cards" aria-current="page"' in mail, "sending is of the same tab as printing"
     async with await sign_in(studio, user.tenant, Role.GATE_LEAD) as lead:
         assert f"{here}/imports" not in await lead.see(f"{here}/live")

@@ -4,6 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from gatepass.base.ids import new_id
 from gatepass.domain import events
 from tests import factory
 from tests.studio.routes import XSS
@@ -22,7 +23,12 @@ async def ids(tenant: factory.Tenant) -> dict[str, str]:
         offer_id = await events.add_category(
             tx, tenant.id, tenant.event_id, XSS, Decimal(5), "EUR", 10, by=factory.BY, at=at
         )
-    return {"event_id": str(tenant.event_id), "draft_id": str(draft_id), "offer_id": str(offer_id)}
+    return {
+        "event_id": str(tenant.event_id),
+        "draft_id": str(draft_id),
+        "offer_id": str(offer_id),
+        "announcement_id": str(new_id()),
+    }
 
 
 DETAILS: dict[str, Any] = {
@@ -36,8 +42,20 @@ DETAILS: dict[str, Any] = {
     "starts_time": "20:00",
     "ends_date": "2031-06-01",
     "ends_time": "23:00",
+    "doors_open_date": "2031-06-01",
+    "doors_open_time": "18:30",
+    "offline": "stop",
 }
-OFFER: dict[str, Any] = {"name": XSS, "tier": "vip", "price": "12.50", "currency": "EUR", "quantity_total": "50"}
+OFFER: dict[str, Any] = {
+    "name": XSS,
+    "tier": "vip",
+    "price": "12.50",
+    "currency": "EUR",
+    "quantity_total": "50",
+    "valid_from_date": "2031-06-01",
+    "valid_from_time": "19:30",
+    "gates": XSS,
+}
 
 FORMS: dict[str, dict[str, Any]] = {
     "POST /studio/{mode}/events/new": DETAILS,
@@ -51,7 +69,10 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /studio/{mode}/events/{draft_id}/delete": {},
     "POST /studio/{mode}/events/{event_id}/cancel": {"reason": XSS},
     "POST /studio/{mode}/events/{event_id}/end": {},
+    "POST /studio/{mode}/events/{event_id}/tell": {},
+    "POST /studio/{mode}/events/{event_id}/tell/{announcement_id}/stop": {},
 }
-UNAUDITED = set[str]()
+# There is none to stop: while one is written, no other begins.
+UNAUDITED = {"POST /studio/{mode}/events/{event_id}/tell/{announcement_id}/stop"}
 # Parts of pages, for htmx.
 PARTS = {"GET /studio/{mode}/events/clock"}

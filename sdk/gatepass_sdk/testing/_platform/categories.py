@@ -1,26 +1,34 @@
 """Ticket categories of an event: added, changed, removed."""
 
+from datetime import datetime
 from typing import Any, Final
 
-from gatepass_sdk.testing._body_reader import Fields, Number, Text, read_body, read_uuid
+from gatepass_sdk.testing._body_reader import Fields, Number, Text, Texts, read_body, read_moment, read_uuid
 from gatepass_sdk.testing._events import SANDBOX_EVENT, find_event
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._platform.event_details import require_category
 from gatepass_sdk.testing._platform.events import require_changeable, require_open
 from gatepass_sdk.testing._platform.once import Done, once, require_version, seen_versions, shown
 from gatepass_sdk.testing._state import World
-from gatepass_sdk.testing._times import rfc3339
+from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
 
 CURRENCY: Final = "^[A-Z]{3}$"
 TIER: Final = "^[a-z][a-z0-9_-]{0,31}$"
 MOST: Final = 50
 MOST_PLACES: Final = 10_000_000
+RULES: Final[Fields] = {
+    "valid_from": Text(64, 1, nullable=True),
+    "valid_until": Text(64, 1, nullable=True),
+    "gates": Texts(Text(64, 1), 50, shortest=0, nullable=True),
+}
+TIMES: Final = ("valid_from", "valid_until")
 NEW: Final[Fields] = {
     "name": Text(100, 1, needed=True),
     "price": Number(10**12, needed=True),
     "currency": Text(pattern=CURRENCY, needed=True),
     "quantity_total": Number(MOST_PLACES, needed=True),
     "tier": Text(pattern=TIER),
+    **RULES,
 }
 CHANGED: Final[Fields] = {
     "name": Text(100, 1),
@@ -28,6 +36,7 @@ CHANGED: Final[Fields] = {
     "currency": Text(pattern=CURRENCY),
     "quantity_total": Number(MOST_PLACES),
     "tier": Text(pattern=TIER),
+    **RULES,
 }
 
 
@@ -36,7 +45,7 @@ def create_category(world: World, request: Request) -> Reply:
     if event_id is None:
         raise Refused("event_not_found")
     require_changeable(request, str(event_id))
-    body = _whole_places(read_body(request.body, NEW))
+    body = {**dict.fromkeys(RULES), **_read_rules(_whole_places(read_body(request.body, NEW)))}
 
     def create() -> Done:
         require_category(body)
@@ -46,7 +55,7 @@ def create_category(world: World, request: Request) -> Reply:
             raise Refused("not_allowed", f"An event has at most {MOST} categories.")
         names = ("name", "price", "currency", "quantity_total")
         category = {"id": str(world.new_id()), **{name: body[name] for name in names}, "quantity_sold": 0}
-        category |= {"tier": body.get("tier", "standard"), "updated_at": rfc3339(world.now())}
+        category |= {"tier": body.get("tier", "standard"), "updated_at": rfc3339(world.now()), **_written_rules(body)}
         event["ticket_categories"].append(_in_major_units(category))
         return 201, lambda: category
 
@@ -60,8 +69,10 @@ def update_category(world: World, request: Request) -> Reply:
     body = read_body(request.body, CHANGED)
     event, category = _find(world, request)
     require_version(category, seen)
-    new = _in_major_units({**category, **_whole_places(body)})
+    was = {**category, **{name: category[name] and datetime.fromisoformat(category[name]) for name in TIMES}}
+    new = _in_major_units({**was, **_read_rules(_whole_places(body))})
     require_category(new)
+    new |= _written_rules(new)
     require_open(event)
     sold = category["quantity_sold"]
     if new["quantity_total"] < sold:
@@ -101,6 +112,15 @@ def _find(world: World, request: Request) -> tuple[dict[str, Any], dict[str, Any
             if category["id"] == wanted:
                 return event, category
     raise Refused("category_not_found")
+
+
+def _read_rules(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, **{name: read_moment(body[name], name) for name in TIMES if body.get(name) is not None}}
+
+
+def _written_rules(category: dict[str, Any]) -> dict[str, Any]:
+    """An empty list of gates is none."""
+    return {**{name: maybe_rfc3339(category[name]) for name in TIMES}, "gates": category["gates"] or None}
 
 
 def _in_major_units(category: dict[str, Any]) -> dict[str, Any]:

@@ -45,11 +45,21 @@ def _problems(event: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "time_zone", UNKNOWN_ZONE
     if event["cover_url"] is not None and not COVER_URL.fullmatch(event["cover_url"]):
         yield "cover_url", "A picture's address begins with https:// and has no spaces in it."
-    for field in ("starts_at", "ends_at"):
-        if not 1999 <= event[field].year <= 2101:
-            yield field, "The year must be from 2000 to 2100."
+    yield from _time_problems(event)
+
+
+def _time_problems(event: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from _year_problems(event, "starts_at", "ends_at", "doors_open_at")
     if not event["starts_at"] < event["ends_at"]:
         yield "ends_at", "An event starts before it ends."
+    if event["doors_open_at"] is not None and not event["doors_open_at"] < event["ends_at"]:
+        yield "doors_open_at", "The doors open before the event ends."
+
+
+def _year_problems(what: Mapping[str, Any], *fields: str) -> Iterator[tuple[str, str]]:
+    for field in fields:
+        if what[field] is not None and not 1999 <= what[field].year <= 2101:
+            yield field, "The year must be from 2000 to 2100."
 
 
 def _category_problems(category: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -65,3 +75,18 @@ def _category_problems(category: Mapping[str, Any]) -> Iterator[tuple[str, str]]
     minor = price.scaleb(places)
     if minor != minor.to_integral_value():
         yield "price", f"{currency} has {places} decimal places."
+    yield from _year_problems(category, "valid_from", "valid_until")
+    since, until = category["valid_from"], category["valid_until"]
+    if since is not None and until is not None and since >= until:
+        yield "valid_until", "It lies after the time from which they are good."
+    problem = _gates_problem(category["gates"] or [])
+    if problem:
+        yield "gates", problem
+
+
+def _gates_problem(gates: list[str]) -> str | None:
+    if any(not gate.strip() for gate in gates):
+        return "A gate has a name."
+    if len(set(gates)) < len(gates):
+        return "A gate is named twice."
+    return next((problem for gate in gates if (problem := text_problem(gate, 64))), None)

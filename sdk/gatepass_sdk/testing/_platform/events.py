@@ -11,7 +11,7 @@ from gatepass_sdk.testing._outbox import emit
 from gatepass_sdk.testing._platform.event_details import require_details, text_problem
 from gatepass_sdk.testing._platform.once import Done, once, require_version, seen_versions, shown
 from gatepass_sdk.testing._state import SANDBOX, Side, World
-from gatepass_sdk.testing._times import rfc3339
+from gatepass_sdk.testing._times import maybe_rfc3339, rfc3339
 
 NULLABLE: Final[Fields] = {
     "description": Text(10_000, nullable=True),
@@ -20,12 +20,18 @@ NULLABLE: Final[Fields] = {
     "country": Text(pattern="^[A-Z]{2}$", nullable=True),
     "cover_url": Text(2000, pattern="^https://", nullable=True),
 }
+RULES: Final[Fields] = {
+    "codes": Text(pattern="^(any|phone)$"),
+    "doors_open_at": Text(64, 1, nullable=True),
+    "offline": Text(among=("manifest", "signature", "stop")),
+}
 NEW: Final[Fields] = {
     "title": Text(200, 1, needed=True),
     "starts_at": Text(64, 1, needed=True),
     "ends_at": Text(64, 1, needed=True),
     "time_zone": Text(64, 1),
     **NULLABLE,
+    **RULES,
 }
 CHANGED: Final[Fields] = {
     "title": Text(200, 1),
@@ -33,9 +39,10 @@ CHANGED: Final[Fields] = {
     "ends_at": Text(64, 1),
     "time_zone": Text(64, 1),
     **NULLABLE,
+    **RULES,
 }
 CANCELLATION: Final[Fields] = {"reason": Text(500, 1, needed=True)}
-TIMES: Final = ("starts_at", "ends_at")
+TIMES: Final = ("starts_at", "ends_at", "doors_open_at")
 FINAL: Final = ("cancelled", "ended")
 TRANSITIONS: Final = {
     "draft": ("published", "cancelled"),
@@ -51,7 +58,8 @@ def create_event(world: World, request: Request) -> Reply:
 
     def create() -> Done:
         event: dict[str, Any] = {"id": "", "title": "", **dict.fromkeys(NULLABLE), "status": "draft"}
-        event |= {"ticket_categories": [], "time_zone": "UTC", **body}
+        event |= {"ticket_categories": [], "time_zone": "UTC", "codes": "any", **body}
+        event = {"doors_open_at": None, "offline": "manifest", **event}
         require_details(event)
         require_room(side, "events", len(side.events) - 1)  # beside the fictional one
         event |= {**_written_times(event), "id": str(world.new_id()), "updated_at": rfc3339(world.now())}
@@ -68,7 +76,7 @@ def update_event(world: World, request: Request) -> Reply:
     body = read_body(request.body, CHANGED)
     event = find_event(side, read_uuid(request.ids[0]))
     require_version(event, seen)
-    times = {name: datetime.fromisoformat(event[name]) for name in TIMES}
+    times = {name: event[name] and datetime.fromisoformat(event[name]) for name in TIMES}
     new = {**event, **times, **_read_times(body)}
     require_details(new)
     require_open(event)
@@ -158,6 +166,8 @@ def _move(
         if to not in TRANSITIONS[event["status"]]:
             raise Refused("not_allowed", f"An event that is {event['status']} cannot become {to}.")
         event |= {"status": to, "updated_at": rfc3339(world.now())}
+        if to == "ended":
+            side.ended[event["id"]] = world.now()
         if reason is not None:
             side.cancelled[event["id"]] = reason
             data = {"event_id": event["id"], "cancelled_at": rfc3339(world.now()), "reason": reason}
@@ -168,14 +178,16 @@ def _move(
 
 
 def _read_times(body: dict[str, Any]) -> dict[str, Any]:
-    return {**body, **{name: read_moment(body[name], name) for name in TIMES if name in body}}
+    return {**body, **{name: read_moment(body[name], name) for name in TIMES if body.get(name) is not None}}
 
 
-def _written_times(event: dict[str, Any]) -> dict[str, str]:
-    return {name: rfc3339(event[name]) for name in TIMES}
+def _written_times(event: dict[str, Any]) -> dict[str, str | None]:
+    return {name: maybe_rfc3339(event[name]) for name in TIMES}
 
 
 def _ordered(event: dict[str, Any]) -> dict[str, Any]:
     """The fields in the order in which the service shows them."""
-    names = "id title description venue city country starts_at ends_at cover_url status ticket_categories time_zone"
-    return {name: event[name] for name in [*names.split(), "updated_at"]}
+    names = (
+        "id title description venue city country starts_at ends_at cover_url status ticket_categories time_zone codes"
+    )
+    return {name: event[name] for name in [*names.split(), "updated_at", "doors_open_at", "offline"]}

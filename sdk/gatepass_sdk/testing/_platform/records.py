@@ -41,6 +41,8 @@ class CardRecord:
     # Of the request that gave the external id.
     fingerprint: object = None
     changed_at: datetime | None = None
+    # The secret of the link of its page; None before somebody asks for it.
+    link: str | None = None
 
     def shown(self) -> dict[str, Any]:
         holder = None
@@ -196,3 +198,50 @@ class FakeCard:
     @property
     def scanner_id(self) -> str | None:
         return self._ticket.scanner_id
+
+
+@dataclass
+class DeviceRecord:
+    """A device. Its key belongs to it in the table of keys."""
+
+    id: UUID
+    name: str
+    event_id: UUID
+    gate: str
+    paired_at: datetime
+    status: str = "paired"
+    last_seen_at: datetime | None = None
+    queued: int | None = None
+    clock_offset_ms: int | None = None
+    app: str | None = None
+
+    @property
+    def position(self) -> tuple[datetime, UUID]:
+        return self.paired_at, self.id
+
+    def shown(self) -> dict[str, Any]:
+        return {
+            "id": str(self.id),
+            "name": self.name,
+            "event_id": str(self.event_id),
+            "gate": self.gate,
+            "status": self.status,
+            "paired_at": rfc3339(self.paired_at),
+            "paired_by": "a test",
+            "last_seen_at": maybe_rfc3339(self.last_seen_at),
+            "queued": self.queued,
+            "clock_offset_ms": self.clock_offset_ms,
+            "app": self.app,
+        }
+
+
+@dataclass(frozen=True)
+class FakeDevice:
+    """A device that `FakeGatepass.pair` made, and its API key."""
+
+    api_key: str
+    device: DeviceRecord
+
+    @property
+    def id(self) -> str:
+        return str(self.device.id)

@@ -1,0 +1,1 @@
+"""The description of what gates and their devices call."""

@@ -1,0 +1,1 @@
+"""The page of a card, for its holder. Public: whoever has the link sees the card, and no cookie is set."""

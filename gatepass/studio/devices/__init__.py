@@ -1,0 +1,1 @@
+"""Pages of devices: the list, one device, and pairing."""

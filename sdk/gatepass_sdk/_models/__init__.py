@@ -1,0 +1,1 @@
+"""Models that `models.py` has too, each kind in a file of its own."""

@@ -1,0 +1,81 @@
+"""The simulator finds a service, or a gate, that lacks one of its rules.
+
+Each day some of each kind have their turn, all of them within five days; with GATEPASS_FULL=1 (`make gate-full`) all.
+"""
+
+from collections.abc import Generator
+from contextlib import aclosing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+
+from tests.gate.simulator.mutants.rules import GATE, ROUTINES, RoutineMutant
+from tests.gate.simulator.mutants.service import SERVICE, serve_mutant
+from tests.gate.simulator.seeds import run_seeds
+from tests.gate.simulator.stack import Stack, environment
+from tests.postgres import free_port
+from tests.size import FULL
+
+# Each rule is broken by one of the first seeds; a mutant that survives them all is not found.
+SEEDS = range(1, 25)
+AT_ONCE = 2
+DAYS = 5
+
+
+def require_turn(number: int) -> None:
+    """Asked when a test runs, not when it is collected: every process of pytest must collect the same."""
+    is_today = number % DAYS == datetime.now(UTC).date().toordinal() % DAYS
+    if not is_today and not FULL:
+        pytest.skip("it has its turn on another day")
+
+
+async def found(stack: Stack) -> str | None:
+    """What the simulator has against it."""
+    async with aclosing(run_seeds(stack, SEEDS, at_once=AT_ONCE)) as outcomes:
+        async for outcome in outcomes:
+            if outcome.violation:
+                return outcome.violation
+    return None
+
+
+@contextmanager
+def without(mutant: RoutineMutant, database_url: str) -> Generator[None]:
+    """The routine with its texts replaced, as long as the block lasts."""
+    with psycopg.connect(database_url, autocommit=True) as db:
+        (good,) = db.execute("SELECT pg_get_functiondef(%s::regproc)", [mutant.routine]).fetchone() or ("",)
+        bad = good
+        for text, becomes in mutant.replaced:
+            assert text in bad, f"{mutant.routine} has no {text}"
+            bad = bad.replace(text, becomes)
+        db.execute(bad.encode())
+        try:
+            yield
+        finally:
+            db.execute(good.encode())
+
+
+@pytest.mark.parametrize("number", range(len(ROUTINES)), ids=lambda number: ROUTINES[number].rule)
+async def test_a_routine_without_its_rule_is_found(stack: Stack, number: int) -> None:
+    require_turn(number)
+    mutant = ROUTINES[number]
+    with without(mutant, stack.database_url):
+        assert await found(stack)
+
+
+@pytest.mark.parametrize("number", range(len(GATE)), ids=lambda number: GATE[number].rule)
+async def test_a_gate_without_its_rule_is_found(stack: Stack, number: int) -> None:
+    require_turn(number)
+    with GATE[number].applied():
+        assert await found(stack)
+
+
+@pytest.mark.parametrize("number", range(len(SERVICE)), ids=lambda number: SERVICE[number].rule)
+async def test_a_service_without_its_rule_is_found(stack: Stack, number: int) -> None:
+    require_turn(number)
+    server = serve_mutant(number, environment(stack.database_url), free_port())
+    try:
+        assert await found(replace(stack, calls=replace(stack.calls, url=server.url), server=server))
+    finally:
+        server.stop()
