@@ -100,7 +100,7 @@ async def found_and_scanned(stack: Stack, tenant: factory.Tenant, page: Page) ->
         assert (await gate.post("/scan", json=scan)).status_code == 409
     await page.reload()
     await page.get_by_text("Refused: already used").wait_for()
-    await page.get_by_text("Let in").wait_for()
+    await page.locator("ol").get_by_text("Let in").wait_for()
     assert await violations(page) == []
     await picture(page, "card")
     await confirmed(page, "Undo activation", "Scanned by mistake")
