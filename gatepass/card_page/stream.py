@@ -10,24 +10,16 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gatepass.base.errors import NotNow
+from gatepass.base.web.event_stream import ALIVE, LONGEST, EventStream, streaming
 from gatepass.card_page.errors import refused
 from gatepass.card_page.limits import Limit
 from gatepass.card_page.visit import Visit, Visitor, limited
 from gatepass.domain import cards
 from gatepass.domain.cards import LinkState
 
-# Seconds between two signs of life, so that both sides notice a dead connection.
-BEAT: Final = 20.0
-# Seconds after which a stream ends and its browser opens another, so that new processes get their share.
-LONGEST: Final = 900.0
 LONGEST_VERSION: Final = 64
-HEADERS: Final = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"x-accel-buffering", b"no"),
-]
 # Milliseconds after which a browser reconnects.
-RETRY: Final = b"retry: 3000\n\n"
-ALIVE: Final = b":\n\n"
+RETRY_AFTER: Final = 3000
 
 router = APIRouter()
 
@@ -44,7 +36,6 @@ class CardStream(Response):
         self._visit, self._pages = visit, visit.pages
         self._shown = shown
         self._woken = asyncio.Event()
-        self._disconnected = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Nothing is awaited between the check and the count, so that the bounds hold.
@@ -52,36 +43,24 @@ class CardStream(Response):
             response = await refused(self._visit.request, limited(self._pages, Limit.STREAMS))
             await response(scope, receive, send)
             return
-        async with self._pages.hub.listening(self._visit.card, self._woken):
-            await send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
-            leaving = asyncio.create_task(self._notice_disconnect(receive))
-            try:
-                await self._stream(send)
-            finally:
-                leaving.cancel()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        async with (
+            self._pages.hub.listening(self._visit.card, self._woken),
+            streaming(receive, send, self._woken, retry_after=RETRY_AFTER) as stream,
+        ):
+            await self._stream(stream)
 
-    async def _stream(self, send: Send) -> None:
+    async def _stream(self, stream: EventStream) -> None:
         began = time.monotonic()
-        await self._send(send, RETRY)
-        while not self._disconnected and not self._pages.stopping.is_set() and time.monotonic() - began < LONGEST:
+        while not stream.has_left and not self._pages.stopping.is_set() and time.monotonic() - began < LONGEST:
             self._woken.clear()
             version = self._pages.hub.version(self._visit.card)
             if version is not None and version != self._shown:
                 self._shown = version
-                await self._send(send, b"event: changed\ndata: %s\n\n" % json.dumps({"version": version}).encode())
+                await stream.send(b"event: changed\ndata: %s\n\n" % json.dumps({"version": version}).encode())
                 if not await self._is_live():
                     return
-            elif not await self._wait():
-                await self._send(send, ALIVE)
-
-    async def _wait(self) -> bool:
-        """True if the card has changed before the next sign of life is due."""
-        try:
-            await asyncio.wait_for(self._woken.wait(), BEAT)
-        except TimeoutError:
-            return False
-        return True
+            elif not await stream.is_woken():
+                await stream.send(ALIVE)
 
     async def _is_live(self) -> bool:
         """Whether the link still shows the card. While the database is away, that is no answer."""
@@ -91,12 +70,3 @@ class CardStream(Response):
         except NotNow:
             return True
         return found is not None and found.state is LinkState.LIVE
-
-    async def _notice_disconnect(self, receive: Receive) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        self._disconnected = True
-        self._woken.set()
-
-    async def _send(self, send: Send, body: bytes) -> None:
-        await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gatepass.base.errors import NotNow, Refusal
+from gatepass.base.web.event_stream import EventStream, streaming
 from gatepass.domain import staff, twin
 from gatepass.domain.staff import MAY, Permission, Role, access
 from gatepass.studio.services.live_view import LiveView, View
@@ -16,12 +17,8 @@ from gatepass.studio.web.context import Context
 
 # In seconds: the longest that a stream outlives its session.
 ALLOWED_EVERY: Final = 10.0
-HEADERS: Final = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"x-accel-buffering", b"no"),
-]
 # Milliseconds after which a browser reconnects.
-RETRY: Final = b"retry: 1000\n\n"
+RETRY_AFTER: Final = 1000
 OVER: Final = b"event: over\ndata: {}\n\n"
 
 
@@ -36,44 +33,31 @@ class LiveStream(Response):
         self._event_ref, self._address = event_ref, context.address
         self._view, self._last_id = view, last_id
         self._woken = asyncio.Event()
-        self._disconnected = False
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
-        leaving = asyncio.create_task(self._notice_disconnect(receive))
-        try:
-            async with self._studio.live_hub.listening(self._event_ref, self._session.person_id, self._woken) as view:
-                await self._stream(view, send)
-        finally:
-            leaving.cancel()
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        async with (
+            self._studio.live_hub.listening(self._event_ref, self._session.person_id, self._woken) as view,
+            streaming(receive, send, self._woken, retry_after=RETRY_AFTER) as stream,
+        ):
+            await self._stream(view, stream)
 
-    async def _stream(self, view: LiveView, send: Send) -> None:
+    async def _stream(self, view: LiveView, stream: EventStream) -> None:
         """Send new figures as soon as they are there, and a beat when there are none."""
         known = self._known(view.watcher.name)
         checked = time.monotonic()
-        await self._send(send, RETRY)
-        while not self._disconnected and not self._studio.stopping.is_set():
+        while not stream.has_left and not self._studio.stopping.is_set():
             if time.monotonic() - checked >= ALLOWED_EVERY:
                 checked = time.monotonic()
                 if await self._is_allowed() is False:
-                    await self._send(send, OVER)
+                    await stream.send(OVER)
                     return
             self._woken.clear()
             version = view.watcher.version
             if version not in (0, known):
                 message, known = view.message(self._view, known), version
-                await self._send(send, message)
-            elif not await self._wait():
-                await self._send(send, view.beat())
-
-    async def _wait(self) -> bool:
-        """True if there are new figures before the next beat is due."""
-        try:
-            await asyncio.wait_for(self._woken.wait(), min(BEAT, ALLOWED_EVERY))
-        except TimeoutError:
-            return False
-        return True
+                await stream.send(message)
+            elif not await stream.is_woken(min(BEAT, ALLOWED_EVERY)):
+                await stream.send(view.beat())
 
     async def _is_allowed(self) -> bool | None:
         """Whether the session may still see this. None while the database is away, which is no refusal."""
@@ -94,12 +78,3 @@ class LiveStream(Response):
         """The version that a reconnecting browser has, if this watcher sent it."""
         sender, _, version = (self._last_id or "").partition("-")
         return int(version) if sender == name and version.isascii() and version.isdigit() else None
-
-    async def _notice_disconnect(self, receive: Receive) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        self._disconnected = True
-        self._woken.set()
-
-    async def _send(self, send: Send, body: bytes) -> None:
-        await send({"type": "http.response.body", "body": body, "more_body": True})
