@@ -1,8 +1,11 @@
 """The incidents of an event: seen, filtered, counted on the live page, closed with a note."""
 
+import pytest
+
 from gatepass.domain import incidents
 from gatepass.domain.cards import Card
 from gatepass.domain.staff import Role
+from gatepass.studio.events import live
 from gatepass.studio.middleware import Middleware
 from tests.factory import BY, Tenant, now
 from tests.studio.browser_session import BrowserSession, sign_in
@@ -14,7 +17,10 @@ async def let_in(tenant: Tenant, card: Card, *, reason: str = "A guest of the ba
     return str(done.incident_id)
 
 
-async def test_an_incident_is_seen_and_closed_with_a_note(user: BrowserSession) -> None:
+async def test_an_incident_is_seen_and_closed_with_a_note(
+    user: BrowserSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "OLD_ENOUGH", 0)
     card = await user.tenant.card(with_ticket=False)
     id, here = await let_in(user.tenant, card), f"events/{user.tenant.event_id}/incidents"
     page = await user.see(here)

@@ -11,7 +11,7 @@ from typing import Final
 from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.base.errors import Refusal
 from gatepass.base.ids import new_id
-from gatepass.domain import cards, events, tickets
+from gatepass.domain import cards, events, incidents, tickets
 from gatepass.domain.cards import CardStatus, format_number
 from gatepass.domain.events import CategoryDetails, Details, EventStatus
 from tests.domain.imports.conftest import Desk
@@ -191,6 +191,13 @@ class History(Picks):
         if all(one is None or one.refusal() for one in outcomes):
             raise Refusal("nobody was let in")
 
+    async def let_in(self) -> None:
+        """By a person. It uses a ticket, or opens an incident, of which the mirror has nothing."""
+        async with self.tenant.db.transaction() as tx:
+            shown = await tx.rows(SHOWN, self.tenant.id, [self.pick(self.tickets)])
+            card_id, event_id = shown[0]["card_id"], shown[0]["event_id"]
+            await incidents.let_in(tx, self.tenant.id, card_id, event_id, reason=self.pick(REASONS), **self.by())
+
     async def undo_activation(self) -> None:
         async with self.tenant.db.transaction() as tx:
             ticket_id = self.pick(self.tickets)
@@ -239,6 +246,7 @@ TRIED: Final[dict[Callable[[History], Awaitable[None]], int]] = {
     History.cancel_ticket: 6,
     History.transfer_ticket: 12,
     History.scan: 16,
+    History.let_in: 3,
     History.undo_activation: 10,
     History.apply_import: 2,
     History.undo_import: 1,
@@ -247,7 +255,7 @@ TRIED: Final[dict[Callable[[History], Awaitable[None]], int]] = {
 FIRST_END: Final = "SELECT min(ends_at) FROM event WHERE organization_id = $1 AND status = 'published'"
 
 SHOWN: Final = """
-    SELECT t.event_id, c.number
+    SELECT t.event_id, t.card_id, c.number
       FROM ticket t
       JOIN card c ON c.organization_id = t.organization_id AND c.id = t.card_id
      WHERE t.organization_id = $1

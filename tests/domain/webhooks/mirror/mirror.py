@@ -34,7 +34,7 @@ class Mirror:
     def apply(self, message: Json) -> None:
         data: Json = {name: _read(name, value) for name, value in message["data"].items()}
         noun, _, change = message["type"].partition(".")
-        {"card": self._card, "ticket": self._ticket, "event": self._event}[noun](change, data)
+        {"card": self._card, "ticket": self._ticket, "event": self._event, "scan": _nothing}[noun](change, data)
 
     def _card(self, change: str, data: Json) -> None:
         id = data["card_id"]
@@ -86,6 +86,10 @@ class Mirror:
 
     def sold(self) -> Counter[str]:
         return Counter(one["category_id"] for one in self.tickets.values() if one["cancelled_at"] is None)
+
+
+def _nothing(_change: str, _data: Json) -> None:
+    """What happened at a gate changes none of these objects; where it does, a message of the object tells it."""
 
 
 def _new_card(data: Json) -> Json:
