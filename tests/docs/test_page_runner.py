@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs import page_runner
 from tests.docs.conftest import surroundings
 from tests.docs.output_matcher import alike, json_alike
 from tests.docs.page_runner import PORTS, Reader
@@ -89,7 +90,8 @@ shell
 """
 
 
-def test_a_reader_stays_with_one_tab(tmp_path: Path) -> None:
+def test_a_reader_stays_with_one_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_runner, "TOO_EARLY", 1.0)
     assert Page(TABBED).groups() == [["curl", "Python"]]
     assert [block.tab for block in Page(TABBED).blocks()] == ["curl", "Python", "Python", "", ""]
     follow(tmp_path, TABBED, "curl")
