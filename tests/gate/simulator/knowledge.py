@@ -30,8 +30,8 @@ class Knowledge:
         if shown.card is None:
             return "invalid_token"
         said = self.then.verdict(shown)
-        if is_used_here and said in (ACTIVATED, "outside_window", "wrong_gate"):
+        if is_used_here and said in (ACTIVATED, "card_not_found", "outside_window", "wrong_gate"):
             return "already_activated"
         if self.policy is Policy.SIGNATURE and not is_typed and said == "card_not_found":
-            return "already_activated" if is_used_here else ACTIVATED
+            return ACTIVATED
         return said
