@@ -47,6 +47,12 @@ def _endpoints() -> tuple[Endpoint, ...]:
 
 ENDPOINTS: Final = _endpoints()
 SCAN: Final = Endpoint("POST", "/scan")
+# These open to the keys of devices alone.
+FOR_DEVICES: Final = tuple(
+    endpoint
+    for endpoint in ENDPOINTS
+    if endpoint.path in ("/scans/batch", "/devices/heartbeat") or "/manifest" in endpoint.path
+)
 # Under the base path these are calls too: they need a key, count, and are logged.
 UNKNOWN_PATH: Final = Endpoint("GET", "/nowhere")
 WRONG_METHOD: Final = Endpoint("DELETE", "/events")

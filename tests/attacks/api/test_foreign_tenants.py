@@ -9,13 +9,15 @@ import pytest
 
 from gatepass.base.clock import rfc3339
 from gatepass.base.database import Database
-from gatepass.domain import twin
+from gatepass.domain import incidents, twin
 from gatepass.domain.keys import IssuedKey, Mode, Scope
 from tests import factory
-from tests.api.endpoints import ENDPOINTS, Endpoint
+from tests.api.endpoints import ENDPOINTS, FOR_DEVICES, Endpoint
+from tests.domain.manifest.devices import registered
 from tests.processes import GatepassProcess
 
-WITH_IDS = [endpoint for endpoint in ENDPOINTS if "{" in endpoint.path]
+# What only devices may call is tried with their keys, in tests/attacks/gate.
+WITH_IDS = [endpoint for endpoint in ENDPOINTS if "{" in endpoint.path and endpoint not in FOR_DEVICES]
 BODIES = {
     "PATCH /webhooks/{id}": {"description": "taken over"},
     "POST /webhooks/{id}/replay": {"since": rfc3339(factory.now() - timedelta(hours=1))},
@@ -28,6 +30,7 @@ BODIES = {
     "POST /events/{id}/cancel": {"reason": "x"},
     "POST /events/{id}/ticket-categories": {"name": "x", "price": 1, "currency": "EUR", "quantity_total": 1},
     "PATCH /ticket-categories/{id}": {"name": "taken over"},
+    "PATCH /devices/{id}": {"name": "taken over"},
 }
 
 
@@ -45,8 +48,15 @@ async def their_twin(theirs: tuple[factory.Tenant, dict[str, str]]) -> tuple[fac
 
 
 async def filled(tenant: factory.Tenant) -> tuple[factory.Tenant, dict[str, str]]:
-    card = await tenant.card(with_ticket=False)
+    card, guest = await tenant.card(with_ticket=False), await tenant.card(with_ticket=False)
+    async with tenant.db.transaction() as tx:
+        opened = await incidents.let_in(
+            tx, tenant.id, guest.id, tenant.event_id, reason="A guest", by=factory.BY, at=factory.now()
+        )
+    device_id, _ = await registered(tenant)
     ids = {
+        "device": str(device_id),
+        "incident": str(opened.incident_id),
         "event": str(tenant.event_id),
         "ticket-categorie": str(tenant.category_id),
         "card": str(card.id),
@@ -225,6 +235,7 @@ async def test_a_person_and_an_external_id_are_found_in_their_own_organization_a
 async def stored(tenant: factory.Tenant) -> dict[str, str | None]:
     """A digest of the rows of an organization that the calls above could write."""
     tables = ("event", "ticket_category", "card", "card_holder", "ticket", "ticket_reference", "webhook_endpoint")
+    tables += ("device", "incident")
     async with tenant.db.autocommit() as tx:
         return {
             table: await tx.value(

@@ -5,7 +5,8 @@ import pytest
 from gatepass.domain.keys import Mode
 from gatepass.domain.lifecycle import suspension
 from tests import factory
-from tests.api.endpoints import ALL, SCAN, Endpoint
+from tests.api.endpoints import ALL, FOR_DEVICES, SCAN, Endpoint
+from tests.domain.manifest.devices import registered
 from tests.factory import Tenant
 from tests.processes import GatepassProcess
 
@@ -18,14 +19,20 @@ async def suspend(tenant: Tenant) -> None:
 @pytest.mark.parametrize("mode", list(Mode))
 async def test_no_endpoint_answers(server: GatepassProcess, tenant: Tenant, mode: Mode) -> None:
     key = await tenant.key(mode=mode)
-    async with server.client(key.text) as client:
-        for endpoint in ALL:
-            assert (await endpoint.call(client)).status_code != 403, f"{endpoint}: the key is good, and cached"
-        await suspend(tenant)
-        for endpoint in ALL:
-            answer = await endpoint.call(client)
-            assert (answer.status_code, answer.json()["code"]) == (403, "organization_suspended"), str(endpoint)
-            assert answer.headers["x-svc-should-retry"] == "false"
+    own = tenant if mode is Mode.LIVE else await factory.sandbox_twin(tenant)
+    _, device_key = await registered(own)
+    calls = [(key.text, [one for one in ALL if one not in FOR_DEVICES]), (device_key, FOR_DEVICES)]
+    for text, endpoints in calls:
+        async with server.client(text) as client:
+            for endpoint in endpoints:
+                assert (await endpoint.call(client)).status_code != 403, f"{endpoint}: the key is good, and cached"
+    await suspend(tenant)
+    for text, _ in calls:
+        async with server.client(text) as client:
+            for endpoint in ALL:
+                answer = await endpoint.call(client)
+                assert (answer.status_code, answer.json()["code"]) == (403, "organization_suspended"), str(endpoint)
+                assert answer.headers["x-svc-should-retry"] == "false"
 
 
 async def test_a_retry_of_what_was_answered_is_refused_too(server: GatepassProcess, tenant: Tenant) -> None:

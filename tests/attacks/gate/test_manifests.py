@@ -101,7 +101,9 @@ async def test_a_snapshot_that_was_made_up(device: PairedDevice, name: str) -> N
     answer = await device.get(after=forged.text())
     assert answer.status_code in (200, 304), answer.text
     if answer.status_code == 200 and b'"changes"' not in answer.content[:60]:
-        assert Manifest.read(answer.content, device.public_keys).records == manifest.records
+        # The first may be a second older than this one, and cards of other tests be in it since.
+        latest = await device.fetch()
+        assert Manifest.read(answer.content, device.public_keys).records in (manifest.records, latest.records)
 
 
 @pytest.mark.parametrize("since", [datetime(1970, 1, 1, tzinfo=UTC), datetime(5000, 1, 1, tzinfo=UTC)])

@@ -54,7 +54,8 @@ class PairedDevice:
         return self.manifest
 
 
-async def paired(client: httpx2.AsyncClient, tenant: Tenant, *, gate: str = "North", **more: Any) -> PairedDevice:
+async def registered(tenant: Tenant, *, gate: str = "North") -> tuple[UUID, str]:
+    """A new device for the tenant's event: its id and its key."""
     mode = Mode.SANDBOX if twin.is_twin(tenant.id) else Mode.LIVE
     public_key = bytes(SigningKey.generate().verify_key)
     async with tenant.db.transaction() as tx:
@@ -62,5 +63,11 @@ async def paired(client: httpx2.AsyncClient, tenant: Tenant, *, gate: str = "Nor
             tx, twin.owner_of(tenant.id), mode, "North 2", public_key, tenant.event_id, gate,
             cell=tenant.cell, by=BY, at=now(),
         )  # fmt: skip
+    return device.id, key
+
+
+async def paired(client: httpx2.AsyncClient, tenant: Tenant, *, gate: str = "North", **more: Any) -> PairedDevice:
+    device_id, key = await registered(tenant, gate=gate)
+    async with tenant.db.autocommit() as tx:
         keys = [key.public_key for key in await cards.verifying_keys(tx, tenant.id)]
-    return PairedDevice(client, tenant, device.id, key, keys, **more)
+    return PairedDevice(client, tenant, device_id, key, keys, **more)
