@@ -153,7 +153,7 @@ def test_the_dashboard_is_one_that_grafana_can_import() -> None:
     assert len({panel["id"] for panel in panels}) == len(panels)
     assert {one["name"] for one in DASHBOARD["templating"]["list"]} == {"datasource", "cell"}
     assert [panel["title"] for panel in panels if panel["type"] == "row"] == [
-        "Gates", "Database and processes", "Webhooks", "Connections", "Security", "Mail",
+        "Gates", "Database and processes", "Webhooks", "Connections", "Security", "Mail", "Manifests",
     ]  # fmt: skip
     for panel in panels:
         if panel["type"] != "row":
