@@ -69,6 +69,7 @@ class Clients:
             for job in jobs
         ]
         self._latest: list[dict[str, Any]] = [{"counts": {}, "faults": []} for _ in jobs]
+        self._heard: set[int] = set()
 
     async def follow(self) -> None:
         """Read the counts until all have ended."""
@@ -80,6 +81,12 @@ class Clients:
         assert stdout is not None
         for line in stdout:
             self._latest[at] = json.loads(line)
+            self._heard.add(at)
+
+    @property
+    def are_running(self) -> bool:
+        """Whether all have begun. A signal before that would end them."""
+        return len(self._heard) == len(self._processes)
 
     def signal(self, number: int) -> None:
         for process in self._processes:
@@ -124,9 +131,12 @@ async def run(stack: Stack, size: Size, seed: int, folder: Path) -> Result:
     clients = Clients(_jobs(stack, size, seed, pools, folder, began))
     following = asyncio.create_task(clients.follow())
 
+    def share_over() -> float:
+        return max(clients.sent / size.requests, (time.monotonic() - began) / size.seconds)
+
     async def until(share: float) -> None:
-        """Wait until this share of the requests, or of the time, is over."""
-        while max(clients.sent / size.requests, (time.monotonic() - began) / size.seconds) < share:
+        """Wait until this share of the requests, or of the time, is over, and all clients are at work."""
+        while not following.done() and (not clients.are_running or share_over() < share):
             await asyncio.wait([following], timeout=0.2)
 
     try:
