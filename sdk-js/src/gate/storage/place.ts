@@ -81,9 +81,11 @@ export class Place {
     };
   }
 
-  async scan(key: string): Promise<StoredScan | null> {
-    const found = await result<StoredScan | undefined>(this.#store(SCAN).get(key));
-    return found === undefined ? null : withoutIndex(found);
+  /** Those of these keys that are there. */
+  async scans(keys: readonly string[]): Promise<StoredScan[]> {
+    const store = this.#store(SCAN);
+    const found = await Promise.all(keys.map((key) => result<StoredScan | undefined>(store.get(key))));
+    return found.filter((scan) => scan !== undefined).map(withoutIndex);
   }
 
   /** Scans in the order of this index. */

@@ -3,9 +3,10 @@
  * left behind and the other goes on; it is made again at the next start, or as soon as that works.
  */
 
-import { GateError, QueueError } from "../../errors.js";
+import { QueueError } from "../../errors.js";
 import type { Bytes } from "../bytes.js";
-import { MANIFEST, type Merged, merge, NO_STATE, STATE, type State } from "./merge.js";
+import { Turns } from "../turns.js";
+import { KEYS, MANIFEST, type Merged, merge, NO_STATE, STATE, type State } from "./merge.js";
 import { type Changes, type Contents, Place, type PlaceName, type Setting } from "./place.js";
 import type { StoredScan } from "./scan.js";
 
@@ -27,7 +28,7 @@ export interface Write {
 }
 
 // A disk that says nothing for so long is left behind; the other has answered in a hundredth of it. Milliseconds.
-const PATIENCE = 5_000;
+const PATIENCE = 4_000;
 
 export class Places {
   /** A place that was found empty or torn, or that failed since. */
@@ -36,7 +37,7 @@ export class Places {
   readonly #open = new Map<PlaceName, Place>();
   #settings = new Map<string, Setting>();
   #state: State = NO_STATE;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #is_closed = false;
 
   private constructor(sources: readonly Source[]) {
@@ -59,9 +60,7 @@ export class Places {
 
   /** One step after another: what it reads stays true until it has written. */
   turn<T>(step: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(step);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
+    return this.#turns.take(step);
   }
 
   /** Within a turn. When this returns, both places have it. Throws `QueueError` if none has. */
@@ -129,41 +128,64 @@ export class Places {
   }
 
   async #reopen(): Promise<void> {
-    const found = await Promise.all(this.#sources.map((source) => this.#found(source)));
-    const [main, mirror] = found.map((one) => one?.contents ?? null) as [Contents | null, Contents | null];
-    if (main === null && mirror === null) throw new GateError("The storage of this browser cannot be used.");
+    const first = await Promise.all(this.#sources.map((source) => this.#found(source)));
+    const found = await Promise.all(first.map((one, n) => this.#repaired(one, this.#sources[n]!, first[1 - n]!)));
+    const [main, mirror] = found.map((one) => one.contents) as [Contents | null, Contents | null];
     const merged = merge(main, mirror);
-    const lost = this.#sources.find((_, n) => found[n] === null || found[n]?.was_torn)?.name ?? merged.lost;
+    const lost = this.#sources.find((_, n) => first[n]?.contents === null)?.name ?? merged.lost;
     await this.#complete(merged);
     this.#settings = merged.contents.settings;
     this.#state = merged.state;
     this.lost = lost ?? this.lost;
   }
 
-  /** A place with what is in it. One that is torn is made again, empty; null if that is not possible either. */
-  async #found(source: Source): Promise<{ contents: Contents; was_torn: boolean } | null> {
-    for (const repair of [false, false, true]) {
+  /** A place with what is in it. A browser may need a second try to notice what is damaged. */
+  async #found(source: Source): Promise<Found> {
+    let problem: unknown;
+    for (let tries = 0; tries < 2 && !(problem instanceof Late); tries++) {
       try {
-        const contents = await within(PATIENCE, this.#contents(source, repair));
-        return { contents, was_torn: repair };
+        return { contents: await this.#contents(source) };
       } catch (error) {
-        this.#open.get(source.name)?.close();
-        this.#open.delete(source.name);
-        // One that only does not answer is not torn: what is in it may come back.
-        if (error instanceof Late) return null;
+        problem = error;
       }
     }
-    return null;
+    return { contents: null, problem };
   }
 
-  async #contents(source: Source, repair: boolean): Promise<Contents> {
-    const known = this.#open.get(source.name);
-    if (known !== undefined) return known.contents();
-    const factory = await source.factory();
-    if (repair) await Place.delete(factory, source.database);
-    const place = await Place.open(source.name, factory, source.database);
-    this.#open.set(source.name, place);
-    return place.contents();
+  /**
+   * A place that is torn is made again, empty, if the other one has the gate. Otherwise it is left as it is: what
+   * cannot be read now may be the only copy.
+   */
+  async #repaired(found: Found, source: Source, other: Found): Promise<Found> {
+    const isTorn = found.contents === null && !(found.problem instanceof Late) && !isFull(found.problem);
+    if (!isTorn || !other.contents?.settings.has(KEYS)) return found;
+    try {
+      await within(PATIENCE, source.factory().then((factory) => Place.delete(factory, source.database)));
+    } catch (problem) {
+      return { contents: null, problem };
+    }
+    return this.#found(source);
+  }
+
+  async #contents(source: Source): Promise<Contents> {
+    const opened = this.#open.get(source.name) ?? this.#opened(source);
+    this.#open.delete(source.name);
+    const reading = Promise.resolve(opened).then(async (place) => ({ place, contents: await place.contents() }));
+    try {
+      const { place, contents } = await within(PATIENCE, reading);
+      this.#open.set(source.name, place);
+      return contents;
+    } catch (error) {
+      Promise.resolve(opened).then(
+        (place) => place.close(),
+        () => undefined,
+      );
+      throw error;
+    }
+  }
+
+  async #opened(source: Source): Promise<Place> {
+    return Place.open(source.name, await source.factory(), source.database);
   }
 
   /** Give each place what only the other has. */
@@ -183,7 +205,17 @@ export class Places {
   }
 }
 
+/** `contents` is null if it could not be read; then there is the problem. */
+interface Found {
+  contents: Contents | null;
+  problem?: unknown;
+}
+
 class Late extends Error {}
+
+function isFull(problem: unknown): boolean {
+  return problem instanceof DOMException && problem.name === "QuotaExceededError";
+}
 
 function within<T>(milliseconds: number, result: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
