@@ -16,7 +16,7 @@ from tests.sdk.javascript.node import SDK
 HERE = Path(__file__).parent
 
 
-class GateFailed(Exception):
+class GateCallError(Exception):
     """What the gate threw. `name` is the class of the error."""
 
     def __init__(self, name: str, message: str, code: str | None) -> None:
@@ -55,7 +55,7 @@ class NodeGate:
             on_words(tuple(line["words"]))
             line = self._line()
         if "error" in line:
-            raise GateFailed(line["error"], line["message"], line["code"])
+            raise GateCallError(line["error"], line["message"], line["code"])
         return _named(line["result"])
 
     def _line(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from gatepass.domain import devices
 from tests.sdk.gate.network import Network, State
 from tests.sdk.gate.venue import Venue
-from tests.sdk.javascript.gate.gate import GateFailed, NodeGate, known
+from tests.sdk.javascript.gate.gate import GateCallError, NodeGate, known
 from tests.sdk.javascript.gate.lead import Lead, by_a_lead
 from tests.sdk.javascript.gate.test_scans import online
 
@@ -42,7 +42,7 @@ def test_a_revoked_gate_sends_nothing_until_it_is_paired_again(venue: Venue, gat
     assert gate.scan(venue.guest().token).verdict == "device_ended"
     status = gate.status()
     assert (status.cards, status.waiting, status.device.status) == (None, 1, "revoked")
-    with pytest.raises(GateFailed) as refused:
+    with pytest.raises(GateCallError) as refused:
         gate.upload()
     assert refused.value.name == "AuthenticationError"
     before = len(network.requests)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.sdk.gate.network import Network, State
 from tests.sdk.gate.venue import Venue
-from tests.sdk.javascript.gate.gate import GateFailed, started
+from tests.sdk.javascript.gate.gate import GateCallError, started
 from tests.sdk.javascript.gate.lead import Lead
 
 
@@ -53,11 +53,11 @@ def test_a_refused_device_and_a_wrong_code_get_nothing(program: Path, venue: Ven
     lead = Lead(venue)
     with started(program) as gate:
         for code, answer in ((lead.code.text, lead.refuse), ("A00000-0000", lead.confirm)):
-            with pytest.raises(GateFailed) as ended:
+            with pytest.raises(GateCallError) as ended:
                 gate.pair(code, network.url, answer)
             assert ended.value.name == "PairingEnded"
         assert gate.status().device is None
-        with pytest.raises(GateFailed, match="not paired"):
+        with pytest.raises(GateCallError, match="not paired"):
             gate.scan("SVC 1234 5678 9012")
 
 
