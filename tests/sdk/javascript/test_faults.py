@@ -85,8 +85,8 @@ def read_error(ended: dict[str, Any]) -> GatepassError | None:
 
 
 @pytest.fixture(scope="module")
-def client(large_stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Client:
-    return Client(bundled("fault_run.mts", tmp_path_factory.mktemp("fault-run")), large_stack)
+def client(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Client:
+    return Client(bundled("fault_run.mts", tmp_path_factory.mktemp("fault-run")), stack)
 
 
 def test_every_verdict_is_true_whatever_the_network_does(client: Client, capsys: pytest.CaptureFixture[str]) -> None:

@@ -184,7 +184,7 @@ def recording() -> Generator[tuple[str, list[Any]]]:
             self.end_headers()
             self.wfile.write(answer)
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, format: str, *args: Any) -> None:
             pass
 
     for method in ("GET", "POST", "PATCH", "DELETE"):
