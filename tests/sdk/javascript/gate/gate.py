@@ -1,7 +1,6 @@
 """A gate in Node, with the names of `gatepass_sdk.Gate`, for a test to work with."""
 
 import json
-import os
 import subprocess
 import time
 from collections.abc import Callable, Generator
@@ -11,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tests.sdk.gate.venue import WAIT_SECONDS, Venue
-from tests.sdk.javascript.node import SDK
+from tests.sdk.javascript.node import tool
 
 HERE = Path(__file__).parent
 
@@ -98,16 +97,7 @@ def bundled(folder: Path) -> Path:
     """The program of `gate_run.mts`, with all that it imports."""
     program = folder / "gate_run.mjs"
     options = ["--bundle", "--format=esm", "--target=es2022", "--platform=node", "--log-level=warning"]
-    environment = {**os.environ, "NODE_PATH": str(SDK / "node_modules")}
-    esbuild = str(SDK / "node_modules" / ".bin" / "esbuild")
-    done = subprocess.run(
-        [esbuild, "gate_run.mts", *options, f"--outfile={program}"],
-        cwd=HERE,
-        env=environment,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    done = tool("esbuild", "gate_run.mts", *options, f"--outfile={program}", cwd=HERE)
     assert done.returncode == 0, done.stderr
     return program
 

@@ -4,9 +4,8 @@
  * Its two places are in the memory of this process, so that it can be closed and opened again, and lose one of them.
  */
 
-import "fake-indexeddb/auto";
 import { createInterface } from "node:readline";
-import { IDBFactory as FakeFactory } from "fake-indexeddb";
+import { Places } from "../../../../sdk-js/test/gate/support/places.js";
 import { APIStatusError, Gate, GatepassError, type GateStatus } from "../../../../sdk-js/src/gate/index.js";
 
 interface Call {
@@ -14,7 +13,7 @@ interface Call {
   given: unknown[];
 }
 
-const places = { main: new FakeFactory(), mirror: new FakeFactory() };
+const places = new Places();
 let gate: Gate | null = null;
 let ahead = 0;
 let working: { ending: AbortController; done: Promise<void> } | null = null;
@@ -34,7 +33,7 @@ function shownStatus(status: GateStatus): object {
 
 const CALLS: Record<string, (...given: never[]) => unknown> = {
   async open(): Promise<void> {
-    gate = await Gate.open({ places, clock: () => new Date(Date.now() + ahead) });
+    gate = await Gate.open({ places: places.factories, clock: () => new Date(Date.now() + ahead) });
   },
   close(): void {
     opened().close();
@@ -45,7 +44,7 @@ const CALLS: Record<string, (...given: never[]) => unknown> = {
     ahead = milliseconds;
   },
   lose(place: "main" | "mirror"): void {
-    places[place] = new FakeFactory();
+    places.delete(place);
   },
   async pair(code: string, url: string, name: string): Promise<object> {
     const device = await opened().pair(code, { url, name, on_words: (words) => say({ words }) });
