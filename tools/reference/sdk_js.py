@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from tools.reference.typescript import Declaration, declarations, resources
@@ -41,6 +42,8 @@ def _parts() -> Iterator[str]:
     yield from _all(declarations("tokens.ts")[name] for name in ("CardKeys", "TokenReading"))
     yield "## @gatepass/sdk/webhooks"
     yield from _all(one for one in declarations("webhooks.ts").values() if one.kind != "class")
+    yield "## @gatepass/sdk/queue"
+    yield from _all(_queue())
     yield "## @gatepass/sdk/gate"
     yield from _all([declarations("gate/gate.ts")["Gate"]])
     yield "## Errors"
@@ -54,6 +57,15 @@ def _parts() -> Iterator[str]:
     for name in MESSAGES:
         for one in declarations(f"messages/{name}.ts").values():
             yield from _message(one)
+
+
+def _queue() -> Iterator[Declaration]:
+    """The queue, how it is opened in Node, and what it returns."""
+    opened, kept = declarations("queue/node.ts"), declarations("queue/queue.ts")
+    yield replace(kept["ScanQueue"], members=[*opened["ScanQueue"].members, *kept["ScanQueue"].members])
+    yield from (one for one in opened.values() if one.kind == "function")
+    yield from (one for one in kept.values() if one.kind == "interface")
+    yield from (declarations("queue/scan.ts")["Verdict"], declarations("queue/sender.ts")["Drained"])
 
 
 def _interfaces(folder: str, names: tuple[str, ...]) -> Iterator[Declaration]:
