@@ -94,8 +94,7 @@ SCREENS: Final[Mapping[str, str]] = {
     "recent_note": _("Only on this screen. Gone when the app closes."),
     "settings": _("Settings"),
     "torch": _("Light"),
-    "lead": _("Lead: search, let in"),
-    "lead_note": _("Opens the studio. It needs a network and a sign-in."),
+    "lead": _("For leads"),
     "close": _("Close"),
     # Results
     "card_end": _("card … {digits}"),

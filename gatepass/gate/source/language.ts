@@ -3,6 +3,8 @@
 import words from "./words.js";
 
 let spoken = "en";
+// With the country, for times: 14:03 in Britain is 02:03 PM in America.
+let locale = "en";
 let texts: Readonly<Record<string, string>> = words["en"] ?? {};
 
 /** Put the whole page into a language. An empty choice is the phone's own. */
@@ -10,6 +12,7 @@ export function speak(chosen: string): void {
   const wanted = [chosen, ...navigator.languages].map((tag) => tag.split("-")[0]?.toLowerCase() ?? "");
   spoken = wanted.find((tag) => Object.hasOwn(words, tag)) ?? "en";
   texts = words[spoken] ?? {};
+  locale = navigator.languages.find((tag) => tag.split("-")[0]?.toLowerCase() === spoken) ?? spoken;
   document.documentElement.lang = spoken;
   document.title = word("title");
   for (const element of document.querySelectorAll<HTMLElement>("[data-word]")) {
@@ -38,7 +41,7 @@ export function wordIfKnown(key: string): string | null {
 export function moment(at: Date, now = new Date()): string {
   const isToday = at.toDateString() === now.toDateString();
   const day: Intl.DateTimeFormatOptions = isToday ? {} : { day: "numeric", month: "short" };
-  return new Intl.DateTimeFormat(spoken, { ...day, hour: "2-digit", minute: "2-digit" }).format(at);
+  return new Intl.DateTimeFormat(locale, { ...day, hour: "2-digit", minute: "2-digit" }).format(at);
 }
 
 /** The same, and how long ago: who was let in two minutes ago may stand beside this guest. */
