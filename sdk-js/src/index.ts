@@ -1,0 +1,4 @@
+/** Gatepass for JavaScript. */
+
+export * from "./errors.js";
+export { VERSION } from "./version.js";
