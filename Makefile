@@ -352,7 +352,7 @@ scanner: tools/node_modules  ## build the scanner's scripts and style sheet
 	$(call build_scanner,gatepass/gate/static)
 
 # Its texts are made by the server, and stay a file of their own.
-build_scanner = cd gatepass/gate/source && ../../../tools/node_modules/.bin/esbuild app.ts styles/app.css service_worker/sw.ts \
+build_scanner = cd gatepass/gate/source && ../../../tools/node_modules/.bin/esbuild app.ts styles/app.css service_worker/sw.ts camera/decoder.worker.ts \
   --bundle --minify --format=esm --target=es2022 --charset=utf8 --external:./words.js --log-level=warning --entry-names=[name] \
   --outdir=$(abspath $(1))
 

@@ -2,7 +2,7 @@
 
 import { Gate, GateInUse, type GateStatus } from "@gatepass/sdk/gate";
 
-import { CameraView } from "./device/camera_view.js";
+import { CameraView, type Trouble } from "./device/camera_view.js";
 import { followReader } from "./device/reader.js";
 import { readySound } from "./device/sound.js";
 import { followWakeLock, stayAwake } from "./device/wake_lock.js";
@@ -28,7 +28,8 @@ class Scanner {
   #work: AbortController | null = null;
 
   constructor(private readonly gate: Gate) {
-    this.#camera = new CameraView(at<HTMLVideoElement>("video"), (text) => this.#scanning.take(text, "camera"));
+    const see = (text: string): void => this.#scanning.take(text, "camera");
+    this.#camera = new CameraView(at<HTMLVideoElement>("video"), see, (trouble) => this.#drawCamera(trouble));
     this.#scanning = new Scanning(gate, this.#camera, () => void this.#draw());
     this.#pairing = new Pairing(gate, () => this.#begin());
   }
@@ -82,7 +83,7 @@ class Scanner {
     forgetRecent();
     this.#work?.abort();
     this.#work = new AbortController();
-    void this.gate.work(this.#work.signal);
+    this.gate.work(this.#work.signal).catch(console.error);
     show("scan");
     stayAwake(true);
     void this.#draw();
@@ -98,6 +99,7 @@ class Scanner {
     if (this.gate.device === null || document.hidden) return;
     const status = await this.gate.status();
     drawStatus(status);
+    this.#drawTorch();
     const ended = status.device !== null && status.device.status !== "paired";
     if (ended && (isShown("scan") || isShown("ended")) && !this.#scanning.isBusy) this.#end(status);
   }
@@ -115,18 +117,26 @@ class Scanner {
 
   async #look(): Promise<void> {
     this.#camera.close();
-    const isWanted = preferences.camera !== "off";
-    const trouble = isWanted ? await this.#camera.open(preferences.camera) : null;
-    at("view").dataset["camera"] = this.#camera.isOpen ? "on" : "off";
-    fill("ready-note", trouble === null ? word(isWanted ? "ready_note" : "ready_reader") : word(trouble));
-    at("camera-on").hidden = this.#camera.isOpen || trouble === "camera_missing";
+    this.#drawCamera(null);
+    if (preferences.camera !== "off") this.#drawCamera(await this.#camera.open(preferences.camera));
+  }
+
+  #drawCamera(trouble: Trouble | null): void {
+    const isOpen = this.#camera.isOpen;
+    at("view").dataset["camera"] = isOpen ? "on" : "off";
+    fill("ready-note", word(trouble ?? (isOpen ? "ready_note" : "ready_reader")));
+    at("camera-on").hidden = isOpen || trouble === "camera_missing" || preferences.camera === "off";
+    this.#drawTorch();
+  }
+
+  #drawTorch(): void {
     at("torch").hidden = !this.#camera.hasTorch;
-    at("torch").setAttribute("aria-pressed", "false");
+    at("torch").setAttribute("aria-pressed", String(this.#camera.torch));
   }
 
   async #turnTorch(): Promise<void> {
     await this.#camera.setTorch(!this.#camera.torch);
-    at("torch").setAttribute("aria-pressed", String(this.#camera.torch));
+    this.#drawTorch();
   }
 
   #speak(): void {

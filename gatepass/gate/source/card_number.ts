@@ -1,41 +1,25 @@
-/** A card number as people type it: case, spaces and dashes do not matter; the last digit is a Luhn check digit. */
+/** A card number: as people type it, and as a code names it. */
 
-const TYPED = /^([A-Z]{2,6})(\d{4})(\d{4})(\d{4})$/;
-const SEPARATORS = /[ \t\u00a0\u2010-\u2013-]/g;
+import { asStored, numberIn } from "@gatepass/sdk/card";
+import { typedNumber } from "@gatepass/sdk/gate";
+
+const NUMBER = /^[A-Z]{2,6} \d{4} \d{4} \d{4}$/;
+// The sandbox has cards for trying, such as TEST_VALID.
 const TEST_CARD = /^TEST_[A-Z_]{1,27}$/;
 
-/** In the form that is stored, `SVC 1234 5678 9012`; null if it is none. The sandbox has test cards, such as `TEST_VALID`. */
+/** In the form that is stored, `SVC 1234 5678 9012`; null if it is none, or not yet. */
 export function cardOf(typed: string): string | null {
-  const bare = typed.trim().replace(SEPARATORS, "").toUpperCase();
-  if (TEST_CARD.test(bare)) return bare;
-  const found = TYPED.exec(bare);
-  return found === null ? null : found.slice(1).join(" ");
+  const test = typed.trim().toUpperCase();
+  const stored = TEST_CARD.test(test) ? test : asStored(typed);
+  return TEST_CARD.test(stored) || NUMBER.test(stored) ? stored : null;
 }
 
-/** From the right, every second digit is doubled, and the sum ends in zero. */
 export function hasGoodCheckDigit(number: string): boolean {
-  if (TEST_CARD.test(number)) return true;
-  const digits = number.replace(/\D/g, "");
-  let sum = 0;
-  for (let place = 0; place < digits.length; place += 1) {
-    const digit = Number(digits[digits.length - 1 - place]);
-    const doubled = place % 2 === 0 ? digit : digit * 2;
-    sum += doubled > 9 ? doubled - 9 : doubled;
-  }
-  return sum % 10 === 0;
+  return TEST_CARD.test(number) || typedNumber(number) !== null;
 }
 
 /** The number that a code names; empty if it names none. Whether the code is good, the gate says. */
-export function numberIn(shown: string): string {
-  const parts = shown.trim().split(".");
-  if (parts[0] === "SVC1" && parts[1] !== undefined) return cardOf(decoded(parts[1])) ?? "";
-  return cardOf(shown) ?? "";
-}
-
-function decoded(text: string): string {
-  try {
-    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  } catch {
-    return "";
-  }
+export function cardIn(shown: string): string {
+  const text = shown.trim();
+  return cardOf(/^SVC[12]\./.test(text) ? numberIn(text) : text) ?? "";
 }

@@ -1,31 +1,42 @@
 /** The camera in a place of the page. A phone without one, or without leave to use it, says so and goes on without. */
 
-import { Camera } from "../camera/camera.js";
+import { Camera, CameraFault, type CameraFaultCode, type CameraName } from "../camera/index.js";
 
 export type Trouble = "camera_refused" | "camera_missing" | "camera_failed";
 
+const TROUBLES: Readonly<Record<CameraFaultCode, Trouble>> = {
+  denied: "camera_refused",
+  none: "camera_missing",
+  busy: "camera_failed",
+  insecure: "camera_missing",
+};
+
 export class CameraView {
   #camera: Camera | null = null;
-  #isClosed = false;
+  // Counts what was opened and closed: an opening that a person answers late finds that it is no longer wanted.
+  #turn = 0;
 
   constructor(
     private readonly video: HTMLVideoElement,
     private readonly onCode: (text: string) => void,
+    private readonly onTrouble: (trouble: Trouble) => void = () => undefined,
   ) {}
 
-  /** Null if it runs; else why it does not. `id` names one of several; an empty one is that at the back. */
+  /** Null if it runs, or was closed meanwhile; else why it does not. `id` names one of several; without, that at the back. */
   async open(id: string): Promise<Trouble | null> {
-    if (navigator.mediaDevices === undefined) return "camera_missing";
-    this.#isClosed = false;
+    this.close();
+    const turn = this.#turn;
     try {
-      const opened = await Camera.open(this.video, this.onCode, id === "" ? {} : { id });
-      // It was closed while the person was asked.
-      if (this.#isClosed) opened.close();
+      const opened = await Camera.open(this.video, this.onCode, {
+        id: id === "" ? null : id,
+        onFault: (fault) => this.#lost(fault),
+      });
+      if (turn !== this.#turn) opened.close();
       else this.#camera = opened;
-      this.video.hidden = this.#isClosed;
+      this.video.hidden = this.#camera === null;
       return null;
     } catch (fault) {
-      return troubleOf(fault);
+      return turn === this.#turn ? troubleOf(fault) : null;
     }
   }
 
@@ -33,6 +44,7 @@ export class CameraView {
     return this.#camera !== null;
   }
 
+  /** Android knows it only some moments after the picture has begun. */
   get hasTorch(): boolean {
     return this.#camera?.hasTorch ?? false;
   }
@@ -45,7 +57,7 @@ export class CameraView {
     await this.#camera?.setTorch(on);
   }
 
-  async cameras(): Promise<{ id: string; label: string }[]> {
+  async cameras(): Promise<CameraName[]> {
     return (await this.#camera?.cameras()) ?? [];
   }
 
@@ -58,17 +70,18 @@ export class CameraView {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#turn += 1;
     this.#camera?.close();
     this.#camera = null;
     this.video.hidden = true;
   }
+
+  #lost(fault: CameraFault): void {
+    this.close();
+    this.onTrouble(troubleOf(fault));
+  }
 }
 
 function troubleOf(fault: unknown): Trouble {
-  const name = fault instanceof DOMException ? fault.name : "";
-  if (name === "NotAllowedError" || name === "SecurityError") return "camera_refused";
-  if (name === "NotFoundError" || name === "OverconstrainedError") return "camera_missing";
-  console.error(fault);
-  return "camera_failed";
+  return TROUBLES[CameraFault.of(fault).code];
 }

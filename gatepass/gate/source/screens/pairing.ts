@@ -114,7 +114,7 @@ export class Pairing {
     at("pair-view").hidden = false;
     at("pair-camera").querySelector("span")!.textContent = word("pair_camera_stop");
     const trouble = await this.#camera.open("");
-    if (trouble !== null) {
+    if (trouble !== null && this.#camera !== null) {
       this.#close();
       fill("pair-trouble", word(trouble));
     }

@@ -7,7 +7,7 @@
 
 import type { Gate } from "@gatepass/sdk/gate";
 
-import { numberIn } from "../card_number.js";
+import { cardIn } from "../card_number.js";
 import { signal } from "../device/sound.js";
 import { at } from "../page.js";
 import { remember, shortened } from "./recent.js";
@@ -89,7 +89,7 @@ export class Scanning {
   }
 
   #show(result: Result, text: string): void {
-    const number = numberIn(text);
+    const number = cardIn(text);
     showResult(result);
     if (!result.isEcho) signal(result.colour);
     remember(result, shortened(number));
