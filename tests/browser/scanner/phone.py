@@ -31,6 +31,11 @@ class Phone:
     def page(self) -> Page:
         return self.visited.page
 
+    @property
+    def faults(self) -> list[str]:
+        """What the console complains of, but for refusals and a network that is not there."""
+        return [one for one in self.visited.complaints if not one.startswith(("error: Failed to load", "failed:"))]
+
     def at(self, selector: str) -> Locator:
         return self.page.locator(selector)
 
@@ -58,6 +63,12 @@ class Phone:
         await expect(self.at("#facts")).to_contain_text("cards, of", timeout=PATIENCE)
         await self.page.keyboard.press("Escape")
         assert await self.page.evaluate(WORKER_READY)
+
+    async def knows(self, cards: int) -> None:
+        """Until its list has so many cards."""
+        await self.at("#status").click()
+        await expect(self.at("#facts")).to_contain_text(f"{cards} cards, of", timeout=PATIENCE)
+        await self.page.keyboard.press("Escape")
 
     async def read(self, code: str) -> None:
         """A hardware reader reads this code."""
