@@ -1,6 +1,8 @@
 /** Bytes, texts and digests. WebCrypto has them all, but for a shorter way to say it. */
 
-export type Bytes = Uint8Array<ArrayBuffer>;
+import type { Bytes } from "../card/base64url.js";
+
+export type { Bytes };
 
 const ENCODER = new TextEncoder();
 

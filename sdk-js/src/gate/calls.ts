@@ -9,7 +9,7 @@ import type { Fetch } from "../http/transport.js";
 import { VERSION } from "../version.js";
 import type { KnownDevice } from "./device.js";
 import { formatMoment, readMoment } from "./moment.js";
-import { ACTIVATED } from "./rules.js";
+import { ACTIVATED } from "./decision/rules.js";
 import { isRefusal } from "./shown.js";
 import { bodyOf, type Entry, uploadOf } from "./storage/entry.js";
 import type { EntryResult } from "./storage/journal.js";

@@ -3,7 +3,7 @@
 import { GateError } from "../errors.js";
 import type { Fetch } from "../http/transport.js";
 import { Device } from "./device.js";
-import { type OnWords, PairingClient, rootOf } from "./pairing.js";
+import { type OnWords, PairingClient, rootOf } from "./pairing/pairing.js";
 import { Session } from "./session.js";
 import type { Shown } from "./shown.js";
 import { type GateStatus, statusOf } from "./status.js";

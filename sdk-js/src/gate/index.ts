@@ -12,13 +12,13 @@
  */
 
 export * from "../errors.js";
-export { typedNumber } from "./code.js";
+export { typedNumber } from "./decision/code.js";
 export { Device } from "./device.js";
 export { Gate, type GateOptions, type PairingOptions } from "./gate.js";
 export { InvalidManifest, Manifest } from "./manifest/manifest.js";
 export type { CardRecord } from "./manifest/records.js";
 export type { Header, ManifestCategory, ManifestEvent } from "./manifest/header.js";
-export type { OnWords } from "./pairing.js";
+export type { OnWords } from "./pairing/pairing.js";
 export { type Colour, type First, Shown } from "./shown.js";
 export type { GateStatus } from "./status.js";
 export type { Rejected } from "./storage/journal.js";

@@ -8,13 +8,13 @@
 import { APIConnectionError, BadRequest, Conflict, RateLimited, ServerError } from "../errors.js";
 import { ANSWER_SECONDS, type GateCalls, type ScanAnswer } from "./calls.js";
 import type { GateClock } from "./clock.js";
-import type { Code } from "./code.js";
+import type { Code } from "./decision/code.js";
 import type { Connection } from "./connection.js";
-import { decide } from "./decision.js";
+import { decide } from "./decision/decision.js";
 import type { Device } from "./device.js";
 import type { ManifestKeeper } from "./manifest/keeper.js";
 import { momentOf } from "./moment.js";
-import { ACTIVATED } from "./rules.js";
+import { ACTIVATED } from "./decision/rules.js";
 import { type First, firstOf, isWarning, Shown } from "./shown.js";
 import type { DeviceKey } from "./signing.js";
 import type { Entry } from "./storage/entry.js";

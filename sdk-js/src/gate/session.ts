@@ -11,12 +11,12 @@ import {
 import { Settings } from "../http/settings.js";
 import type { Fetch } from "../http/transport.js";
 import { GateCalls, type Pulse } from "./calls.js";
-import { type Code, readCode } from "./code.js";
+import { type Code, readCode } from "./decision/code.js";
 import { Connection } from "./connection.js";
 import { type Device, type KnownDevice, RETIRED, REVOKED } from "./device.js";
 import { Echoes } from "./echo.js";
 import { ManifestKeeper } from "./manifest/keeper.js";
-import { API_PATH } from "./pairing.js";
+import { API_PATH } from "./pairing/pairing.js";
 import { Scanner } from "./scanner.js";
 import { Shown } from "./shown.js";
 import type { GateStore } from "./storage/store.js";

@@ -1,6 +1,6 @@
 /** What the screen of a gate shows: a colour, a word, and why. Never colour alone. */
 
-import { ACTIVATED } from "./rules.js";
+import { ACTIVATED } from "./decision/rules.js";
 
 export type Colour = "green" | "red" | "amber";
 

@@ -3,7 +3,7 @@
 import { encoded } from "../card/base64url.js";
 import { type Bytes, joined, sha256, utf8 } from "./bytes.js";
 import { formatMoment } from "./moment.js";
-import { WORDS } from "./words.js";
+import { WORDS } from "./pairing/words.js";
 
 export class DeviceKey {
   readonly public_key: Bytes;

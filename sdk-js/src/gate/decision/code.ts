@@ -1,9 +1,9 @@
 /** What was shown at the gate, read without a network: a token, a phone's code, or a typed number. */
 
-import { asStored, numberIn, UNREADABLE } from "../card/number.js";
-import { PREFIX as PHONE_CODE } from "../card/phone_code.js";
-import { isObject } from "../http/call.js";
-import { sha256Hex, utf8 } from "./bytes.js";
+import { asStored, numberIn, UNREADABLE } from "../../card/number.js";
+import { PREFIX as PHONE_CODE } from "../../card/phone_code.js";
+import { isObject } from "../../http/call.js";
+import { sha256Hex, utf8 } from "../bytes.js";
 
 const TOKEN = "SVC1.";
 // Longer than any code. A reader that types without end must not fill the memory.

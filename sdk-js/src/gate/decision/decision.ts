@@ -1,11 +1,11 @@
 /** The decision of a gate without the service: by signature, manifest, its own journal and the rules. */
 
-import { CardKeys, type TokenReading } from "../tokens.js";
+import { CardKeys, type TokenReading } from "../../tokens.js";
 import type { Code } from "./code.js";
-import type { ManifestCategory, ManifestEvent } from "./manifest/header.js";
-import type { Manifest } from "./manifest/manifest.js";
-import type { CardRecord } from "./manifest/records.js";
-import { momentOf } from "./moment.js";
+import type { ManifestCategory, ManifestEvent } from "../manifest/header.js";
+import type { Manifest } from "../manifest/manifest.js";
+import type { CardRecord } from "../manifest/records.js";
+import { momentOf } from "../moment.js";
 import { ACTIVATED, judge } from "./rules.js";
 
 // What an event lets a gate without a network do.

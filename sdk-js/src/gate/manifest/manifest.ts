@@ -127,7 +127,7 @@ function headerLength(body: Uint8Array): number {
 
 async function isSigned(raw: Uint8Array, signature: Uint8Array, keys: Iterable<Uint8Array>): Promise<boolean> {
   const signed = joined(utf8(CONTEXT), raw);
-  for (const key of keys) if (await verify(key, signed, signature)) return true;
+  for (const key of keys) if (await verify(own(key), signed, own(signature))) return true;
   return false;
 }
 

@@ -5,18 +5,18 @@
  * and the service shows other words, or has another key.
  */
 
-import { encoded } from "../card/base64url.js";
-import { APIConnectionError, APIStatusError, ConfigurationError, PairingEnded } from "../errors.js";
-import { type Answer, isObject, type JsonObject } from "../http/call.js";
-import { NoAnswer, refusalOf } from "../http/retry.js";
-import { checkedBaseUrl } from "../http/settings.js";
-import { type Fetch, send } from "../http/transport.js";
-import { APP } from "./calls.js";
-import type { GateClock } from "./clock.js";
-import type { KnownDevice } from "./device.js";
-import { formatMoment } from "./moment.js";
-import { type DeviceKey, twoWords } from "./signing.js";
-import { wait } from "./waiting.js";
+import { encoded } from "../../card/base64url.js";
+import { APIConnectionError, APIStatusError, ConfigurationError, PairingEnded } from "../../errors.js";
+import { type Answer, isObject, type JsonObject } from "../../http/call.js";
+import { NoAnswer, refusalOf } from "../../http/retry.js";
+import { checkedBaseUrl } from "../../http/settings.js";
+import { type Fetch, send } from "../../http/transport.js";
+import { APP } from "../calls.js";
+import type { GateClock } from "../clock.js";
+import type { KnownDevice } from "../device.js";
+import { formatMoment } from "../moment.js";
+import { type DeviceKey, twoWords } from "../signing.js";
+import { wait } from "../waiting.js";
 
 export const API_PATH = "/api/public/v1";
 // Seconds.

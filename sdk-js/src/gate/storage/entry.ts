@@ -1,6 +1,6 @@
 /** A scan with its code, as it is sent and signed. */
 
-import { Code } from "../code.js";
+import { Code } from "../decision/code.js";
 import { formatMoment } from "../moment.js";
 import type { DeviceKey } from "../signing.js";
 import type { Sealer } from "./encryption.js";

@@ -5,7 +5,7 @@
  * have a sequence without gaps, and are uploaded once the service can be reached.
  */
 
-import type { Code } from "../code.js";
+import type { Code } from "../decision/code.js";
 import { formatMoment, momentOf } from "../moment.js";
 import type { DeviceKey } from "../signing.js";
 import type { Sealer } from "./encryption.js";
