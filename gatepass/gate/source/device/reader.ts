@@ -5,74 +5,73 @@
  * field is taken out of it again, and no button that has the focus is pressed by it.
  */
 
-// Milliseconds a key, on average: a quick typist needs 80, a slow reader 20. One key may be late, while the page is busy.
-const FAST = 45;
-const PAUSE = 250;
+// Milliseconds between two keys: a quick typist needs 80, a slow reader 30.
+const SLOW = 60;
+// A reader stumbles now and then, over radio.
+const STUMBLES = 0.2;
+// What was typed before so long a pause has nothing to do with what follows.
+const PAUSE = 1500;
 // Shorter than any code, longer than what a person types by accident.
 const SHORTEST = 6;
 const LONGEST = 1024;
-// What codes and numbers are made of. Another character means that the reader and the phone disagree about the keyboard.
-const OURS = /^[A-Za-z0-9 ._:/#%?=&+~-]*$/;
+// What codes and addresses are made of. Another character means that the reader and the phone disagree about the keyboard.
+const OURS = /^[A-Za-z0-9 ._:/#-]*$/;
 
-interface Burst {
-  began: number;
-  last: number;
-  typed: string;
-  /** The same keys on an American keyboard, which is what readers have unless somebody has changed them. */
+interface Key {
+  at: number;
+  text: string;
+  /** The same key on an American keyboard, which is what readers have unless somebody has changed them. */
   american: string;
   field: HTMLInputElement | null;
+  /** What the field held before. */
   before: string;
 }
 
 export function followReader(onCode: (text: string) => void): void {
-  let burst: Burst | null = null;
+  let keys: Key[] = [];
 
   const pressed = (event: KeyboardEvent): void => {
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (burst !== null && event.timeStamp - burst.last > PAUSE) burst = null;
+    if (event.timeStamp - (keys.at(-1)?.at ?? 0) > PAUSE) keys = [];
     if (event.key === "Enter") {
-      const ended = burst;
-      burst = null;
-      if (ended === null || !isReader(ended, event.timeStamp)) return;
+      const read = typedByReader(keys);
+      keys = [];
+      if (read === null) return;
       event.preventDefault();
       event.stopPropagation();
-      if (ended.field !== null) putBack(ended.field, ended.before);
-      onCode(OURS.test(ended.typed) ? ended.typed : ended.american);
+      putBack(read[0]);
+      const text = read.map((key) => key.text).join("");
+      onCode(OURS.test(text) ? text : read.map((key) => key.american).join(""));
     } else if (event.key.length === 1) {
-      // A space in a burst is a part of a number, and must not press the button that has the focus.
-      if (event.key === " " && burst !== null && fieldOf(event) === null && isFast(burst, event.timeStamp)) {
-        event.preventDefault();
-      }
-      burst ??= begin(event);
-      burst.last = event.timeStamp;
-      if (burst.typed.length < LONGEST) {
-        burst.typed += event.key;
-        burst.american += american(event);
-      }
+      const field = fieldOf(event);
+      // A space of a reader is a part of a number, and must not press the button that has the focus.
+      const isQuick = keys.length > 0 && event.timeStamp - (keys.at(-1)?.at ?? 0) < SLOW;
+      if (event.key === " " && field === null && isQuick) event.preventDefault();
+      const key = { at: event.timeStamp, text: event.key, american: american(event), field, before: field?.value ?? "" };
+      keys = [...keys.slice(-LONGEST), key];
     }
   };
   document.addEventListener("keydown", pressed, { capture: true });
 }
 
-function begin(event: KeyboardEvent): Burst {
-  const field = fieldOf(event);
-  return { began: event.timeStamp, last: event.timeStamp, typed: "", american: "", field, before: field?.value ?? "" };
+/** The keys of the reader, without those that a person has typed before; null if it was a person. */
+function typedByReader(keys: readonly Key[]): readonly Key[] | null {
+  const isSlow = (key: Key, index: number): boolean => key.at - (keys[index - 1]?.at ?? -Infinity) >= SLOW;
+  const first = keys.findIndex((_, index) => index + 1 < keys.length && !isSlow(keys[index + 1]!, index + 1));
+  if (first < 0 || keys.length - first < SHORTEST) return null;
+  const slow = keys.filter((key, index) => index > first && isSlow(key, index)).length;
+  return slow <= (keys.length - first - 1) * STUMBLES ? keys.slice(first) : null;
 }
-
-function isReader(burst: Burst, at: number): boolean {
-  return burst.typed.length >= SHORTEST && isFast(burst, at);
-}
-
-const isFast = (burst: Burst, at: number): boolean => (at - burst.began) / Math.max(burst.typed.length, 1) <= FAST;
 
 function fieldOf(event: KeyboardEvent): HTMLInputElement | null {
   const target = event.target;
   return target instanceof HTMLInputElement && target.type !== "checkbox" ? target : null;
 }
 
-function putBack(field: HTMLInputElement, value: string): void {
-  field.value = value;
-  field.dispatchEvent(new Event("input", { bubbles: true }));
+function putBack(first: Key | undefined): void {
+  if (!first?.field) return;
+  first.field.value = first.before;
+  first.field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 const SHIFTED: Readonly<Record<string, string>> = { Minus: "-_", Period: ".>", Slash: "/?", Semicolon: ";:", Equal: "=+" };

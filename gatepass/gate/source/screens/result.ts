@@ -82,7 +82,8 @@ export function showResult(result: Result): void {
   // Begins anew also if the one before is still shown.
   screen.classList.remove("arrives");
   requestAnimationFrame(() => screen.classList.add("arrives"));
-  tell([result.word, result.what, result.why, result.more, result.notes].filter(Boolean).join(". "), "judged");
+  const said = [result.word, result.what, result.why, result.more, result.notes].filter(Boolean);
+  tell(said.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" "), "judged");
   showLast(result);
 }
 
