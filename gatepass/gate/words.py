@@ -90,6 +90,7 @@ SCREENS: Final[Mapping[str, str]] = {
     "camera_failed": _("The camera does not start. Another app may use it."),
     "type": _("Type a number"),
     "recent": _("Last scans"),
+    "last_result": _("Last result"),
     "recent_none": _("Nothing was scanned yet."),
     "recent_note": _("Only on this screen. Gone when the app closes."),
     "settings": _("Settings"),

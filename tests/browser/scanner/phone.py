@@ -1,5 +1,6 @@
 """A phone with the scanner: what a person does with it, and what its screen says."""
 
+import asyncio
 import time
 from dataclasses import dataclass
 
@@ -85,7 +86,7 @@ class Phone:
 
     async def says(self, word: str, colour: str | None = None, *texts: str) -> None:
         """The result that fills the screen."""
-        result = self.at("#result")
+        result = self.at("#result:not([hidden])")
         await expect(result.locator("#result-word")).to_have_text(word, timeout=PATIENCE)
         if colour is not None:
             await expect(result).to_have_attribute("data-colour", colour)
@@ -111,11 +112,13 @@ async def read_by(page: Page, code: str) -> None:
     """Real keys, with times of their own: those of a reader, however busy this machine is."""
     session = await page.context.new_cdp_session(page)
     began = time.time()
+    keys: list[dict[str, str | float]] = []
     for count, text in enumerate([*code, "\r"]):
         named = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13} if text == "\r" else {"key": text}
         at = began + count * READER / 1000
-        await session.send("Input.dispatchKeyEvent", {"type": "keyDown", "text": text, "timestamp": at, **named})
-        await session.send("Input.dispatchKeyEvent", {"type": "keyUp", "timestamp": at, **named})
+        keys += [{"type": "keyDown", "text": text, "timestamp": at, **named}, {"type": "keyUp", "timestamp": at, **named}]
+    # They are sent in this order, and none waits for the one before.
+    await asyncio.gather(*[session.send("Input.dispatchKeyEvent", key) for key in keys])
     await session.detach()
 
 
