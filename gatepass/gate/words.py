@@ -157,6 +157,7 @@ SCREENS: Final[Mapping[str, str]] = {
     "retired_note": _("It admits nobody any more."),
     "revoked": _("This device was revoked"),
     "revoked_note": _("Nothing is sent until it is paired again."),
+    "waiting_then": _("{count} to send then. Do not clear the browser's data."),
     "pair_again": _("Pair again"),
     "lost": _("The pairing is gone"),
     "lost_note": _("The browser has cleared its data. Scans that waited are lost: tell the lead. Then pair again."),

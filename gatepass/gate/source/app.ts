@@ -13,7 +13,7 @@ import { codeIn, Pairing } from "./screens/pairing.js";
 import { drawRecent, forgetRecent } from "./screens/recent.js";
 import { Scanning } from "./screens/scanning.js";
 import { followSettings } from "./screens/settings.js";
-import { drawStatus, waitingText } from "./screens/status.js";
+import { drawStatus, waitingText, waitingThen } from "./screens/status.js";
 import { followTyping } from "./screens/typing.js";
 import { followUpdates, Quiet } from "./updates.js";
 
@@ -108,7 +108,7 @@ class Scanner {
     const how = status.device?.status === "revoked" ? "revoked" : "retired";
     fill("ended-title", word(how));
     fill("ended-note", word(`${how}_note`));
-    fill("ended-waiting", how === "retired" || status.waiting > 0 ? waitingText(status.waiting) : null);
+    fill("ended-waiting", how === "retired" ? waitingText(status.waiting) : waitingThen(status.waiting));
     if (isShown("ended")) return;
     this.#rest();
     forgetRecent();
@@ -117,8 +117,8 @@ class Scanner {
 
   async #look(): Promise<void> {
     this.#camera.close();
-    this.#drawCamera(null);
-    if (preferences.camera !== "off") this.#drawCamera(await this.#camera.open(preferences.camera));
+    if (preferences.camera === "off") this.#drawCamera(null);
+    else this.#drawCamera(await this.#camera.open(preferences.camera));
   }
 
   #drawCamera(trouble: Trouble | null): void {

@@ -74,6 +74,9 @@ export function showResult(result: Result): void {
   screen.dataset["echo"] = String(result.isEcho);
   drawIcon("result-icon", ICONS[result.colour]);
   fill("result-word", result.word);
+  // The longest word of it decides how large it can be: see result.css.
+  const longest = Math.max(...result.word.split(" ").map((part) => part.length));
+  at("result-word").dataset["size"] = longest <= 6 ? "short" : longest <= 9 ? "middle" : "long";
   fill("result-category", result.what);
   fill("result-why", result.why);
   fill("result-more", result.more);
@@ -96,11 +99,17 @@ export const isResultShown = (): boolean => !at("result").hidden;
 function showLast(result: Result): void {
   const line = at("last");
   line.hidden = false;
+  line.classList.remove("old");
   line.dataset["colour"] = result.colour;
   drawIcon("last-icon", ICONS[result.colour]);
   fill("last-word", result.word);
   fill("last-what", result.what);
   fill("last-why", result.more || (result.colour === "green" ? null : result.why));
+}
+
+/** While the next code is judged, nobody must take the last result for its own. */
+export function fadeLast(): void {
+  at("last").classList.add("old");
 }
 
 export const iconOf = (colour: Colour): string => ICONS[colour];

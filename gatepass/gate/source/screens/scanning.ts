@@ -11,7 +11,7 @@ import { cardIn } from "../card_number.js";
 import { signal } from "../device/sound.js";
 import { at } from "../page.js";
 import { remember, shortened } from "./recent.js";
-import { hideResult, notJudged, type Result, resultOf, showResult } from "./result.js";
+import { fadeLast, hideResult, notJudged, type Result, resultOf, showResult } from "./result.js";
 import { noteLetters } from "./typing.js";
 
 export type Reader = "camera" | "keyboard" | "typed";
@@ -76,7 +76,10 @@ export class Scanning {
   }
 
   async #judge(text: string, reader: Reader): Promise<Result> {
-    const noticed = setTimeout(() => (at("checking").hidden = false), NOTICED);
+    const noticed = setTimeout(() => {
+      at("checking").hidden = false;
+      fadeLast();
+    }, NOTICED);
     try {
       return resultOf(await this.gate.scan(text, { reader }));
     } catch (fault) {

@@ -71,6 +71,11 @@ export function waitingText(waiting: number): string {
   return `${word("waiting", { count: String(waiting) })}. ${word("waiting_some")}`;
 }
 
+/** Of a device that sends nothing until it is paired again. */
+export function waitingThen(waiting: number): string | null {
+  return waiting === 0 ? null : word("waiting_then", { count: String(waiting) });
+}
+
 function listText({ cards, manifest_issued_at: issued }: GateStatus): string {
   if (cards === null || issued === null) return word("list_none");
   return word("list_cards", { count: String(cards), when: moment(new Date(issued)) });
