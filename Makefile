@@ -13,6 +13,8 @@ CARDS_APART := $(addprefix --ignore ,$(CARDS))
 # What `make gate-check` runs: the simulator with its mutants, what a killed gate keeps, journals as a weapon.
 GATES := tests/gate tests/sdk/gate
 GATES_APART := $(addprefix --ignore ,$(GATES))
+# What `make sdk-js-check` runs, besides the unit tests in sdk-js.
+SDK_JS := tests/sdk/javascript
 # Tests that have a target of their own.
 APART := --ignore tests/attacks --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs \
   --ignore tests/release --ignore tests/observe --ignore tests/edge --ignore tests/bridge $(CARDS_APART) $(GATES_APART)
@@ -238,12 +240,23 @@ cells-full:  ## the same at full size and with the wanted bounds, then with a Pa
 sdk-check:  ## the SDK: one source, its contract against the service and the fake, bad networks, kills, its wheel
 	$(need_acceptance)
 	$(BIN)/python tools/sdk_sync.py --check
-	$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" tests/sdk $(GATES_APART)
-	$(BIN)/pytest -q -s -m alone tests/sdk $(GATES_APART)
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" tests/sdk $(GATES_APART) --ignore $(SDK_JS)
+	$(BIN)/pytest -q -s -m alone tests/sdk $(GATES_APART) --ignore $(SDK_JS)
 
 .PHONY: sdk-full
 sdk-full:  ## at full size: a queue of 10,000 scans, drained by a process that is killed 50 times; a gate, 1,000 times
 	GATEPASS_FULL=1 $(BIN)/pytest -q -s tests/sdk/queue/test_killed.py tests/sdk/gate/test_killed.py
+
+.PHONY: sdk-js-check
+sdk-js-check: sdk-js/node_modules  ## the SDK for JavaScript, in short, for CI: types, units, its package, 500 scans through a bad network
+	cd sdk-js && npm run --silent check
+	cd sdk-js && npm --silent test
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not alone" $(SDK_JS)
+	$(BIN)/pytest -q -s -m alone $(SDK_JS)
+
+.PHONY: sdk-js-full
+sdk-js-full: sdk-js/node_modules  ## the same at full size: 5,000 scans through a bad network
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s -m alone $(SDK_JS)
 
 .PHONY: bridge-check
 bridge-check:  ## the bridge of examples/pretix against pretix itself, killed 20 times; installs it, six minutes, then four
@@ -359,6 +372,13 @@ build_scanner = cd gatepass/gate/source && ../../../tools/node_modules/.bin/esbu
 tools/node_modules: tools/package-lock.json
 	$(call need,npm)
 	cd tools && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+sdk-js/node_modules: sdk-js/package-lock.json
+	$(call need,npm)
+	@node -e 'process.exit(parseInt(process.versions.node) < 20)' \
+	  || { echo "make $@ needs Node 20 or newer; Debian 12 has 18: https://nodejs.org/en/download"; exit 1; }
+	cd sdk-js && npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 .PHONY: languages

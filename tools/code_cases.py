@@ -5,7 +5,7 @@ it is shown, and what must be said of it: `valid`, `expired` or `invalid_token`,
 """
 
 import json
-from base64 import b32decode, b32encode
+from base64 import b32decode, b32encode, urlsafe_b64encode
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -93,10 +93,38 @@ def cases() -> list[dict[str, Any]]:
         case("a number in lower case", _signed(certified(b"svc123456789015", 3, phone)), "invalid_token"),
         case("an enrolment of 16", _signed(certified(b"SVC123456789015", 16, phone)), "invalid_token"),
     ]
+    found += [case(name, text, "invalid_token") for name, text in spoilt_tokens(paper).items()]
     for key in SMALL_ORDER:
         text = _signed(certified(b"SVC123456789015", 3, bytes.fromhex(key)))
         found.append(case(f"a key of small order, {key[:4]}", text, "invalid_token"))
     return found
+
+
+def spoilt_tokens(paper: str) -> dict[str, str]:
+    """Tokens of the card, each with one thing that no signer of ours does."""
+    head, card, expiry, signature = paper.split(".")
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    spare = letters[letters.index(signature[-1]) + 1]
+    return {
+        "a token with a spare bit": f"{head}.{card}.{expiry}.{signature[:-1]}{spare}",
+        "a token with padding": paper + "==",
+        "a token in standard base64": f"{head}.{card}.{expiry}.{signature.replace('-', '+').replace('_', '/')}",
+        "a token with a line end": paper + "\n",
+        "a token with a space in front": " " + paper,
+        "a token for later": f"{head}.{card}.{int(expiry) + 1}.{signature}",
+        "a token of a stranger": _token(NUMBER.encode(), str(EXPIRES), STRANGER),
+        "a token with a zero in front": _token(NUMBER.encode(), f"0{EXPIRES}"),
+        "a token with a signed expiry": _token(NUMBER.encode(), f"+{EXPIRES}"),
+        "a token whose number is not ASCII": _token("SVC 1234 5678 901५".encode(), str(EXPIRES)),
+        "a token with a spare bit in its number": _token(NUMBER[:-1].encode(), str(EXPIRES), spare=True),
+    }
+
+
+def _token(number: bytes, expiry: str, by: SigningKey = ORGANIZATION, *, spare: bool = False) -> str:
+    card = urlsafe_b64encode(number).rstrip(b"=").decode()
+    # The last letter of a number of 17 bytes has two bits to spare, which are zero.
+    signed = f"SVC1.{card[:-1] + chr(ord(card[-1]) + 1) if spare else card}.{expiry}"
+    return f"{signed}.{urlsafe_b64encode(by.sign(signed.encode()).signature).rstrip(b'=').decode()}"
 
 
 def _signed(certificate: str) -> str:

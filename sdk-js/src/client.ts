@@ -8,6 +8,7 @@ import { Cards } from "./resources/cards.js";
 import { Devices } from "./resources/devices.js";
 import { Events } from "./resources/events.js";
 import { Incidents } from "./resources/incidents.js";
+import { Manifests } from "./resources/manifests.js";
 import { Scans } from "./resources/scans.js";
 import { TicketCategories } from "./resources/ticket_categories.js";
 import { Tickets } from "./resources/tickets.js";
@@ -39,6 +40,7 @@ export class Gatepass {
   readonly scans: Scans;
   readonly devices: Devices;
   readonly incidents: Incidents;
+  readonly manifests: Manifests;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly webhookEvents: WebhookEvents;
   readonly webhooks = new Webhooks();
@@ -59,6 +61,7 @@ export class Gatepass {
     this.scans = new Scans(exchange);
     this.devices = new Devices(exchange);
     this.incidents = new Incidents(exchange);
+    this.manifests = new Manifests(exchange);
     this.webhookEndpoints = new WebhookEndpoints(exchange);
     this.webhookEvents = new WebhookEvents(exchange);
   }

@@ -15,7 +15,7 @@ export { type CallOptions, Gatepass, type GatepassOptions } from "./client.js";
 export * from "./errors.js";
 export { type Page, type PageOptions, Pages } from "./http/pages.js";
 export type { Fetch } from "./http/transport.js";
-export type * from "./messages.js";
+export * from "./messages.js";
 export type * from "./models.js";
 export type { CardFilter, NewCard } from "./resources/cards.js";
 export type { DeviceChanges, DeviceFilter } from "./resources/devices.js";

@@ -1,39 +1,43 @@
-/** Webhook messages: a type for each, told apart by `type`. One that this version does not know is an `OtherEvent`. */
+/**
+ * Webhook messages: a class for each type, with its data. A type that this version does not know is an `OtherEvent`.
+ *
+ * `event instanceof TicketActivated` tells them apart; so does `event.type` among those that are no `OtherEvent`.
+ */
 
 import { isObject } from "./http/call.js";
 import {
-  type CardIssued,
-  type CardReplaced,
-  type CardStatusChanged,
-  type CardUpdated,
+  CardIssued,
+  CardReplaced,
+  CardStatusChanged,
+  CardUpdated,
   cardIssued,
   cardReplaced,
   cardStatusChanged,
   cardUpdated,
 } from "./messages/cards.js";
 import {
-  type EventCancelled,
-  type EventDeleted,
-  type EventEnded,
-  type EventPublished,
-  type EventUpdated,
+  EventCancelled,
+  EventDeleted,
+  EventEnded,
+  EventPublished,
+  EventUpdated,
   eventCancelled,
   eventDeleted,
   eventEnded,
   eventPublished,
   eventUpdated,
 } from "./messages/events.js";
-import { type OtherEvent, otherEvent } from "./messages/message.js";
+import { OtherEvent, otherEvent } from "./messages/message.js";
 import {
-  type ScanConflict,
-  type ScanDenied,
+  ScanConflict,
+  ScanDenied,
   scanConflict,
   scanDenied,
-  type TicketActivated,
-  type TicketActivationUndone,
-  type TicketCancelled,
-  type TicketIssued,
-  type TicketTransferred,
+  TicketActivated,
+  TicketActivationUndone,
+  TicketCancelled,
+  TicketIssued,
+  TicketTransferred,
   ticketActivated,
   ticketActivationUndone,
   ticketCancelled,
@@ -90,7 +94,40 @@ function isKnown(type: unknown): type is KnownEvent["type"] {
   return typeof type === "string" && Object.hasOwn(KINDS, type);
 }
 
-export type * from "./messages/cards.js";
-export type * from "./messages/events.js";
-export type { Message, OtherEvent } from "./messages/message.js";
-export type * from "./messages/tickets.js";
+export type { ChangedCardStatus, IssuedCard, ReplacedCard, UpdatedCard } from "./messages/cards.js";
+export type {
+  CancelledEvent,
+  DeletedEvent,
+  EndedEvent,
+  PublishedEvent,
+  UpdatedCategory,
+  UpdatedEvent,
+} from "./messages/events.js";
+export { Message } from "./messages/message.js";
+export type {
+  ActivatedTicket,
+  CancelledTicket,
+  DeniedScan,
+  IssuedTicket,
+  TransferredTicket,
+  UndoneActivation,
+} from "./messages/tickets.js";
+export {
+  CardIssued,
+  CardReplaced,
+  CardStatusChanged,
+  CardUpdated,
+  EventCancelled,
+  EventDeleted,
+  EventEnded,
+  EventPublished,
+  EventUpdated,
+  OtherEvent,
+  ScanConflict,
+  ScanDenied,
+  TicketActivated,
+  TicketActivationUndone,
+  TicketCancelled,
+  TicketIssued,
+  TicketTransferred,
+};

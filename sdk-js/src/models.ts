@@ -11,4 +11,11 @@ export type { FirstAdmission, Incident } from "./models/incident.js";
 export type { ItemResult } from "./models/item.js";
 export type { JournalEntryResult, OpenedIncident, RecordedScan, ScanBatch, ScanResult } from "./models/scan.js";
 export type { Ticket, TicketResult } from "./models/ticket.js";
-export type { Delivery, DeliveryAttempt, DeliveryDetail, Replay, SecretRotation, WebhookEndpoint } from "./models/webhook.js";
+export type {
+  Delivery,
+  DeliveryAttempt,
+  DeliveryDetail,
+  Replay,
+  SecretRotation,
+  WebhookEndpoint,
+} from "./models/webhook.js";

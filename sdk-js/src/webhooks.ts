@@ -2,7 +2,7 @@
  * Webhook messages: the verification of their signature.
  *
  *     const event = await unwrap(body, headers, secret);
- *     if (event.type === "ticket.activated") console.log(event.data.card_number);
+ *     if (event instanceof TicketActivated) console.log(event.data.card_number);
  *
  * A message may come more than once, with the same `id`.
  */
@@ -125,5 +125,4 @@ function headerOf(headers: WebhookHeaders, name: string): string | null {
   return null;
 }
 
-export { eventOf } from "./messages.js";
-export type * from "./messages.js";
+export * from "./messages.js";

@@ -11,6 +11,7 @@ from typing import Final
 from tools.audit import advisories, licences, lock_files, npm_lock
 
 ROOT: Final = Path(__file__).parents[2]
+NPM_FOLDERS: Final = ("tools", "sdk-js")
 UNREACHED: Final = (
     "The database of {what} cannot be reached from here: the lock files were checked, known vulnerabilities were not."
 )
@@ -31,7 +32,8 @@ def run() -> int:
     print("The lock files are pinned, hashed, consistent, and under licences that are allowed.")
     found = _report("Python's vulnerabilities", advisories.of_python(files, given.osv_url, given.seconds))
     if given.requirements is None:
-        found += _report("npm's vulnerabilities", advisories.of_npm(ROOT / "tools", given.seconds))
+        for folder in NPM_FOLDERS:
+            found += _report(f"npm's vulnerabilities, for {folder}", advisories.of_npm(ROOT / folder, given.seconds))
     return 1 if found else 0
 
 
@@ -39,12 +41,12 @@ def _offline(only: Path | None) -> list[str]:
     if only is not None:
         return list(lock_files.faults_of(only.read_text()))
     pins = [pin for name in lock_files.LOCKED for pin in lock_files.pins((ROOT / name).read_text())]
-    tools = ROOT / "tools"
-    return [
-        *lock_files.faults(ROOT),
-        *licences.faults(pins),
-        *npm_lock.faults((tools / "package.json").read_text(), (tools / "package-lock.json").read_text()),
-    ]
+    return [*lock_files.faults(ROOT), *licences.faults(pins), *(fault for name in NPM_FOLDERS for fault in _npm(name))]
+
+
+def _npm(folder: str) -> list[str]:
+    manifest, lock = ((ROOT / folder / name).read_text() for name in ("package.json", "package-lock.json"))
+    return [f"{folder}: {fault}" for fault in npm_lock.faults(manifest, lock)]
 
 
 def _report(what: str, found: list[str] | None) -> list[str]:

@@ -61,7 +61,7 @@ def _sentences(answer: list[dict[str, Any]]) -> list[str]:
 
 
 def of_npm(folder: Path, seconds: int) -> list[str] | None:
-    """The same for the packages of tools/."""
+    """The same for the packages of a folder with a lock file of npm."""
     asked = ["npm", "audit", "--audit", "--json", "--fetch-timeout", str(seconds * 1000), "--fetch-retries", "0"]
     try:
         done = subprocess.run(asked, cwd=folder, check=False, capture_output=True, text=True, timeout=FIRST_QUESTION)

@@ -1,4 +1,4 @@
-"""The lock file of npm, for tools/: each package has a checksum, an allowed licence and no other source."""
+"""The lock files of npm, in tools/ and sdk-js/: each package has a checksum, an allowed licence and no other source."""
 
 import json
 import re

@@ -6,7 +6,10 @@ import { Unreadable } from "../http/call.js";
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 export function encoded(raw: Uint8Array): string {
-  return btoa(String.fromCharCode(...raw)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  return btoa(String.fromCharCode(...raw))
+    .replace(/\+/g, "-")
+    .replace(/\//g, "_")
+    .replace(/=+$/, "");
 }
 
 /** Strict: the result must encode to the same text again. */

@@ -17,6 +17,9 @@ import type { EntryResult } from "./storage/journal.js";
 export const APP = `gatepass-sdk-js/${VERSION}`;
 // Seconds. A guest at a door waits no longer; then the device decides.
 export const ANSWER_SECONDS = 1.5;
+// A connection that was closed while nobody used it fails once. A network that fails at once is down: the guest does not
+// wait until the time is over.
+const SCAN_RETRIES = 1;
 // Two megabytes over a bad network.
 const MANIFEST_SECONDS = 60;
 const JSON_SECONDS = 10;
@@ -55,7 +58,7 @@ export class GateCalls {
 
   /** Throws what is no verdict on the card: no answer, a key that has ended, a fault. */
   async scan(entry: Entry, within: number): Promise<ScanAnswer> {
-    const exchange = this.#exchange.withPolicy({ scan_deadline: within, try_timeout: within });
+    const exchange = this.#exchange.withPolicy({ scan_deadline: within, try_timeout: within, max_retries: SCAN_RETRIES });
     const { idempotency_key } = entry.scan;
     try {
       return await exchange.ask(post("/scan", readTicket, bodyOf(entry), { idempotency_key, is_scan: true }));

@@ -3,7 +3,7 @@
 import { APITimeoutError } from "../errors.js";
 
 // After a scan without an answer, those of the next seconds do not wait for the network: one of them tries it again.
-const OFFLINE_MILLISECONDS = 5_000;
+export const OFFLINE_SECONDS = 5;
 // Calls that wait for a dead network. More would only wait with them.
 const MOST_CALLS = 4;
 
@@ -11,6 +11,8 @@ const MOST_CALLS = 4;
 export class Connection {
   /** Since when no call was answered. */
   offline_since: number | null = null;
+  /** Whether heartbeats find out that the network is back: then no guest waits for that. */
+  is_watched = false;
   readonly #clock: () => number;
   #try_again_at = 0;
   #calls = 0;
@@ -20,7 +22,7 @@ export class Connection {
   }
 
   get is_worth_a_try(): boolean {
-    return this.offline_since === null || this.#clock() >= this.#try_again_at;
+    return this.offline_since === null || (!this.is_watched && this.#clock() >= this.#try_again_at);
   }
 
   works(): void {
@@ -29,12 +31,7 @@ export class Connection {
 
   failed(at: number): void {
     this.offline_since ??= at;
-    this.#try_again_at = this.#clock() + OFFLINE_MILLISECONDS;
-  }
-
-  /** The browser says that there is a network: the next scan finds out. */
-  mayBeBack(): void {
-    this.#try_again_at = 0;
+    this.#try_again_at = this.#clock() + OFFLINE_SECONDS * 1000;
   }
 
   /** The result of this call, or `APITimeoutError` after so many seconds. */

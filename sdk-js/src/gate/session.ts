@@ -102,6 +102,7 @@ export class Session {
       pulse = await this.#ending(() => this.#calls.heartbeat(began, queued));
     } catch (error) {
       if (error instanceof APIConnectionError || error instanceof ServerError) this.connection.failed(clock.now());
+      else if (error instanceof APIStatusError) this.connection.works();
       throw error;
     }
     this.connection.works();

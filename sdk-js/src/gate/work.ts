@@ -1,6 +1,7 @@
 /** The work of a gate in the background: it follows the manifest, sends heartbeats, and uploads the journal. */
 
 import { GatepassError } from "../errors.js";
+import { OFFLINE_SECONDS } from "./connection.js";
 import { REVOKED } from "./device.js";
 import type { Session } from "./session.js";
 import type { GateStore } from "./storage/store.js";
@@ -30,12 +31,13 @@ export class Work {
       await Promise.all([this.#keepFollowing(signal), this.#keepUploading(signal)]);
     } finally {
       stop();
+      const session = this.#session();
+      if (session !== null) session.connection.is_watched = false;
     }
   }
 
   /** There may be a network again, or another device: nobody waits, and a stream that may be dead is opened again. */
   tryNow(): void {
-    this.#session()?.connection.mayBeBack();
     this.#heartbeat_at = 0;
     this.#wake.all();
   }
@@ -71,12 +73,21 @@ export class Work {
   }
 
   async #upload(session: Session): Promise<void> {
+    const { connection } = session;
+    connection.is_watched = true;
     if (performance.now() >= this.#heartbeat_at) {
-      this.#heartbeat_at = performance.now() + HEARTBEAT_SECONDS * 1000;
       await this.#store.places.restore();
-      await session.heartbeat();
+      try {
+        await session.heartbeat();
+      } finally {
+        const seconds = connection.offline_since === null ? HEARTBEAT_SECONDS : OFFLINE_SECONDS;
+        this.#heartbeat_at = performance.now() + seconds * 1000;
+      }
+    } else if (connection.offline_since !== null) {
+      this.#heartbeat_at = Math.min(this.#heartbeat_at, performance.now() + OFFLINE_SECONDS * 1000);
     }
-    if ((await this.#store.journal.countWaiting()) > 0) await session.upload();
+    // Where there is no network an upload only waits for it.
+    if (connection.offline_since === null && (await this.#store.journal.countWaiting()) > 0) await session.upload();
   }
 }
 

@@ -89,8 +89,7 @@ export class Tries {
   afterFailure(failure: NoAnswer): number {
     this.#uncertain ||= failure.was_sent;
     const wait = this.#wait(null);
-    if ((failure.was_sent && !this.#is_repeatable) || wait === null)
-      throw this.#annotated(this.#noAnswer(failure));
+    if ((failure.was_sent && !this.#is_repeatable) || wait === null) throw this.#annotated(this.#noAnswer(failure));
     return wait;
   }
 

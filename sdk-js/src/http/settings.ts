@@ -35,9 +35,7 @@ export class Settings {
     if (!(key.startsWith(LIVE) || key.startsWith(SANDBOX)) || !PRINTABLE_ASCII.test(key))
       throw new ConfigurationError(`This is not an API key: one begins with ${LIVE} or ${SANDBOX}.`);
     if (!url)
-      throw new ConfigurationError(
-        "No base URL: pass base_url or set GATEPASS_BASE_URL. It ends with /api/public/v1.",
-      );
+      throw new ConfigurationError("No base URL: pass base_url or set GATEPASS_BASE_URL. It ends with /api/public/v1.");
     return new Settings(key, checkedBaseUrl(url, options.allow_http ?? false));
   }
 
@@ -64,9 +62,7 @@ export function checkedBaseUrl(text: string, allow_http = false): string {
   }
   if (!["https:", "http:"].includes(url.protocol) || !url.hostname) throw new ConfigurationError(NOT_A_BASE_URL);
   if (url.username || url.password || /[?#]/.test(text))
-    throw new ConfigurationError(
-      "The base URL has no user, password, query or fragment. It ends with /api/public/v1.",
-    );
+    throw new ConfigurationError("The base URL has no user, password, query or fragment. It ends with /api/public/v1.");
   if (url.protocol === "http:" && !allow_http && !isThisMachine(url.hostname))
     throw new ConfigurationError(
       `http://${url.hostname} would send the API key in plain text. Use https://, or http:// with localhost, ` +

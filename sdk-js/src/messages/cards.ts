@@ -1,7 +1,7 @@
 /** Messages about cards. None holds a holder's data. */
 
 import { list, maybe, moment, shape, text } from "../decode.js";
-import { type Message, message } from "./message.js";
+import { Message, message } from "./message.js";
 
 export interface ChangedCardStatus {
   card_id: string;
@@ -13,7 +13,7 @@ export interface ChangedCardStatus {
 }
 
 /** A card was suspended, resumed or revoked. */
-export type CardStatusChanged = Message<"card.status_changed", ChangedCardStatus>;
+export class CardStatusChanged extends Message<"card.status_changed", ChangedCardStatus> {}
 
 export interface IssuedCard {
   card_id: string;
@@ -24,7 +24,7 @@ export interface IssuedCard {
 }
 
 /** A card was made. */
-export type CardIssued = Message<"card.issued", IssuedCard>;
+export class CardIssued extends Message<"card.issued", IssuedCard> {}
 
 /** `card_id` is the old card, which is revoked. */
 export interface ReplacedCard {
@@ -38,7 +38,7 @@ export interface ReplacedCard {
 }
 
 /** A new card took the place of a lost one. */
-export type CardReplaced = Message<"card.replaced", ReplacedCard>;
+export class CardReplaced extends Message<"card.replaced", ReplacedCard> {}
 
 /** `changed` names what was changed. */
 export interface UpdatedCard {
@@ -50,17 +50,20 @@ export interface UpdatedCard {
 }
 
 /** A card got an external id, or its holder was corrected or erased. */
-export type CardUpdated = Message<"card.updated", UpdatedCard>;
+export class CardUpdated extends Message<"card.updated", UpdatedCard> {}
 
 const CARD = { card_id: text, card_number: text };
 
-export const cardStatusChanged = message<"card.status_changed", ChangedCardStatus>(
+export const cardStatusChanged = message(
+  CardStatusChanged,
   shape({ ...CARD, previous_status: text, status: text, changed_at: moment, reason: maybe(text) }),
 );
-export const cardIssued = message<"card.issued", IssuedCard>(
+export const cardIssued = message(
+  CardIssued,
   shape({ ...CARD, status: text, external_id: maybe(text), issued_at: moment }),
 );
-export const cardReplaced = message<"card.replaced", ReplacedCard>(
+export const cardReplaced = message(
+  CardReplaced,
   shape({
     ...CARD,
     new_card_id: text,
@@ -70,6 +73,7 @@ export const cardReplaced = message<"card.replaced", ReplacedCard>(
     reason: maybe(text),
   }),
 );
-export const cardUpdated = message<"card.updated", UpdatedCard>(
+export const cardUpdated = message(
+  CardUpdated,
   shape({ ...CARD, external_id: maybe(text), changed: list(text), updated_at: moment }),
 );

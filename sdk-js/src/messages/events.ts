@@ -1,7 +1,7 @@
 /** Messages about events. */
 
 import { amount, integer, list, maybe, moment, or, type Reader, shape, text } from "../decode.js";
-import { type Message, message } from "./message.js";
+import { Message, message } from "./message.js";
 
 export interface CancelledEvent {
   event_id: string;
@@ -10,7 +10,7 @@ export interface CancelledEvent {
 }
 
 /** An event was cancelled; a `TicketCancelled` follows for each of its tickets. */
-export type EventCancelled = Message<"event.cancelled", CancelledEvent>;
+export class EventCancelled extends Message<"event.cancelled", CancelledEvent> {}
 
 export interface UpdatedCategory {
   id: string;
@@ -44,14 +44,14 @@ export interface UpdatedEvent {
 }
 
 /** An event was made or changed, or a category of it. */
-export type EventUpdated = Message<"event.updated", UpdatedEvent>;
+export class EventUpdated extends Message<"event.updated", UpdatedEvent> {}
 
 export interface PublishedEvent extends UpdatedEvent {
   published_at: string;
 }
 
 /** An event was published, and is open for scans. */
-export type EventPublished = Message<"event.published", PublishedEvent>;
+export class EventPublished extends Message<"event.published", PublishedEvent> {}
 
 export interface EndedEvent {
   event_id: string;
@@ -59,7 +59,7 @@ export interface EndedEvent {
 }
 
 /** An event has ended. */
-export type EventEnded = Message<"event.ended", EndedEvent>;
+export class EventEnded extends Message<"event.ended", EndedEvent> {}
 
 export interface DeletedEvent {
   event_id: string;
@@ -67,7 +67,7 @@ export interface DeletedEvent {
 }
 
 /** A draft was deleted. */
-export type EventDeleted = Message<"event.deleted", DeletedEvent>;
+export class EventDeleted extends Message<"event.deleted", DeletedEvent> {}
 
 const updatedCategory = shape<UpdatedCategory>({
   id: text,
@@ -98,10 +98,11 @@ const UPDATED: { [Name in keyof UpdatedEvent]: Reader<UpdatedEvent[Name]> } = {
   offline: or(text, "manifest"),
 };
 
-export const eventCancelled = message<"event.cancelled", CancelledEvent>(
+export const eventCancelled = message(
+  EventCancelled,
   shape({ event_id: text, cancelled_at: moment, reason: maybe(text) }),
 );
-export const eventUpdated = message<"event.updated", UpdatedEvent>(shape(UPDATED));
-export const eventPublished = message<"event.published", PublishedEvent>(shape({ ...UPDATED, published_at: moment }));
-export const eventEnded = message<"event.ended", EndedEvent>(shape({ event_id: text, ended_at: moment }));
-export const eventDeleted = message<"event.deleted", DeletedEvent>(shape({ event_id: text, deleted_at: moment }));
+export const eventUpdated = message(EventUpdated, shape(UPDATED));
+export const eventPublished = message(EventPublished, shape({ ...UPDATED, published_at: moment }));
+export const eventEnded = message(EventEnded, shape({ event_id: text, ended_at: moment }));
+export const eventDeleted = message(EventDeleted, shape({ event_id: text, deleted_at: moment }));

@@ -3,8 +3,7 @@
 import { moment, type Reader, record, shape, text } from "../decode.js";
 import type { JsonObject } from "../http/call.js";
 
-/** The fields of every message. It may come more than once, with the same `id`. */
-export interface Message<Type extends string, Data> {
+interface Fields<Type extends string, Data> {
   id: string;
   type: Type;
   organization_id: string;
@@ -12,20 +11,36 @@ export interface Message<Type extends string, Data> {
   data: Data;
 }
 
-// It has no value. With it, `event.type === "ticket.activated"` leaves one type of message only.
-declare const other: unique symbol;
+/** The fields of every message. It may come more than once, with the same `id`. */
+export abstract class Message<Type extends string = string, Data = unknown> {
+  declare readonly id: string;
+  declare readonly type: Type;
+  declare readonly organization_id: string;
+  declare readonly created_at: string;
+  declare readonly data: Data;
+
+  constructor(fields: Fields<Type, Data>) {
+    // Fields that this version does not know are kept too.
+    Object.assign(this, fields);
+  }
+}
 
 /** Any other type, with its data unread. */
-export type OtherEvent = Message<string & { readonly [other]?: never }, Readonly<JsonObject>>;
+export class OtherEvent extends Message<string, Readonly<JsonObject>> {}
 
-export function message<Type extends string, Data>(data: Reader<Data>): Reader<Message<Type, Data>> {
-  return shape<Message<Type, Data>>({
+/** A reader of messages of this class, with this data. */
+export function message<Type extends string, Data, Kind extends Message<Type, Data>>(
+  kind: new (fields: Fields<Type, Data>) => Kind,
+  data: Reader<Data>,
+): Reader<Kind> {
+  const read = shape<Fields<Type, Data>>({
     id: text,
     type: text as Reader<Type>,
     organization_id: text,
     created_at: moment,
     data,
   });
+  return (value) => new kind(read(value));
 }
 
-export const otherEvent: Reader<OtherEvent> = message(record);
+export const otherEvent = message(OtherEvent, record);

@@ -2,7 +2,7 @@
 
 import { flag, maybe, moment, or, shape, text } from "../decode.js";
 import { type Incident, incident } from "../models/incident.js";
-import { type Message, message } from "./message.js";
+import { Message, message } from "./message.js";
 
 export interface ActivatedTicket {
   ticket_id: string;
@@ -16,7 +16,7 @@ export interface ActivatedTicket {
 }
 
 /** A scan activated a ticket. */
-export type TicketActivated = Message<"ticket.activated", ActivatedTicket>;
+export class TicketActivated extends Message<"ticket.activated", ActivatedTicket> {}
 
 export interface CancelledTicket {
   ticket_id: string;
@@ -28,7 +28,7 @@ export interface CancelledTicket {
 }
 
 /** A ticket was cancelled, alone or with its event. */
-export type TicketCancelled = Message<"ticket.cancelled", CancelledTicket>;
+export class TicketCancelled extends Message<"ticket.cancelled", CancelledTicket> {}
 
 export interface IssuedTicket {
   ticket_id: string;
@@ -41,7 +41,7 @@ export interface IssuedTicket {
 }
 
 /** A ticket was issued. */
-export type TicketIssued = Message<"ticket.issued", IssuedTicket>;
+export class TicketIssued extends Message<"ticket.issued", IssuedTicket> {}
 
 export interface TransferredTicket {
   ticket_id: string;
@@ -54,7 +54,7 @@ export interface TransferredTicket {
 }
 
 /** An unused ticket moved to another card. */
-export type TicketTransferred = Message<"ticket.transferred", TransferredTicket>;
+export class TicketTransferred extends Message<"ticket.transferred", TransferredTicket> {}
 
 export interface UndoneActivation {
   ticket_id: string;
@@ -65,7 +65,7 @@ export interface UndoneActivation {
 }
 
 /** A ticket that was activated can be used again. */
-export type TicketActivationUndone = Message<"ticket.activation_undone", UndoneActivation>;
+export class TicketActivationUndone extends Message<"ticket.activation_undone", UndoneActivation> {}
 
 export interface DeniedScan {
   event_id: string;
@@ -80,14 +80,15 @@ export interface DeniedScan {
 }
 
 /** A scan was refused. */
-export type ScanDenied = Message<"scan.denied", DeniedScan>;
+export class ScanDenied extends Message<"scan.denied", DeniedScan> {}
 
 /** Somebody was let in against the record: an incident was opened. */
-export type ScanConflict = Message<"scan.conflict", Incident>;
+export class ScanConflict extends Message<"scan.conflict", Incident> {}
 
 const TICKET = { ticket_id: text, event_id: text, card_number: text };
 
-export const ticketActivated = message<"ticket.activated", ActivatedTicket>(
+export const ticketActivated = message(
+  TicketActivated,
   shape({
     ...TICKET,
     activated_at: moment,
@@ -96,13 +97,16 @@ export const ticketActivated = message<"ticket.activated", ActivatedTicket>(
     scanner_id: or(maybe(text), null),
   }),
 );
-export const ticketCancelled = message<"ticket.cancelled", CancelledTicket>(
+export const ticketCancelled = message(
+  TicketCancelled,
   shape({ ...TICKET, cancelled_at: moment, reason: maybe(text), was_activated: flag }),
 );
-export const ticketIssued = message<"ticket.issued", IssuedTicket>(
+export const ticketIssued = message(
+  TicketIssued,
   shape({ ...TICKET, category_id: text, card_id: text, external_id: maybe(text), issued_at: moment }),
 );
-export const ticketTransferred = message<"ticket.transferred", TransferredTicket>(
+export const ticketTransferred = message(
+  TicketTransferred,
   shape({
     ...TICKET,
     card_id: text,
@@ -111,10 +115,12 @@ export const ticketTransferred = message<"ticket.transferred", TransferredTicket
     transferred_at: moment,
   }),
 );
-export const ticketActivationUndone = message<"ticket.activation_undone", UndoneActivation>(
+export const ticketActivationUndone = message(
+  TicketActivationUndone,
   shape({ ...TICKET, undone_at: moment, reason: maybe(text) }),
 );
-export const scanDenied = message<"scan.denied", DeniedScan>(
+export const scanDenied = message(
+  ScanDenied,
   shape({
     ...TICKET,
     ticket_id: maybe(text),
@@ -125,4 +131,4 @@ export const scanDenied = message<"scan.denied", DeniedScan>(
     denied_at: moment,
   }),
 );
-export const scanConflict = message<"scan.conflict", Incident>(incident);
+export const scanConflict = message(ScanConflict, incident);

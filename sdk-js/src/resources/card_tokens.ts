@@ -20,7 +20,7 @@ export class CardTokens {
   }
 
   /** A token for this card. */
-  create(card_id: string, { expires_at, idempotency_key }: TokenOptions = {}): Promise<CardToken> {
+  async create(card_id: string, { expires_at, idempotency_key }: TokenOptions = {}): Promise<CardToken> {
     return this.#exchange.ask({
       method: "POST",
       path: path("/cards", card_id, "token"),
@@ -31,7 +31,7 @@ export class CardTokens {
   }
 
   /** Tokens for at most 1,000 cards, in their order. A card that gets none harms no other. */
-  batch(
+  async batch(
     cards: readonly string[],
     { expires_at, idempotency_key }: TokenOptions = {},
   ): Promise<readonly CardTokenResult[]> {

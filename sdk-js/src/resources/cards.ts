@@ -37,20 +37,20 @@ export class Cards {
   }
 
   /** Verify a card token. No ticket is activated. */
-  verify(token: string): Promise<CardVerification> {
+  async verify(token: string): Promise<CardVerification> {
     const whole = ({ value }: { value: unknown }): CardVerification => cardVerification(value);
     return this.#exchange.ask({ method: "GET", path: "/card/verify", read: whole, query: { token } });
   }
 
   /** The organization's public keys. With them, tokens can be verified without a network. */
-  keys(): Promise<CardKeys> {
+  async keys(): Promise<CardKeys> {
     const is_sandbox = this.#exchange.settings.is_sandbox;
     const read = ({ value }: { value: unknown }): CardKeys => CardKeys.of(value, { is_sandbox });
     return this.#exchange.ask({ method: "GET", path: "/card/keys", read });
   }
 
   /** Register a card: a new one, or the one that this person has. */
-  create({ idempotency_key, ...fields }: NewCard = {}): Promise<Card> {
+  async create({ idempotency_key, ...fields }: NewCard = {}): Promise<Card> {
     return this.#post(ROOT, withoutNone(fields), idempotency_key);
   }
 
@@ -60,12 +60,12 @@ export class Cards {
   }
 
   /** One card with its holder. */
-  retrieve(card_id: string): Promise<Card> {
+  async retrieve(card_id: string): Promise<Card> {
     return this.#exchange.ask({ method: "GET", path: path(ROOT, card_id), read });
   }
 
   /** Correct the given fields of the holder; null erases the holder. `if_match` as for an event. */
-  update(
+  async update(
     card_id: string,
     { if_match, ...fields }: Changed & { holder?: HolderDetails | null | undefined },
   ): Promise<Card> {
@@ -74,27 +74,30 @@ export class Cards {
   }
 
   /** Gates refuse the card until it is resumed. */
-  suspend(card_id: string, { reason, idempotency_key }: Reason): Promise<Card> {
+  async suspend(card_id: string, { reason, idempotency_key }: Reason): Promise<Card> {
     return this.#post(path(ROOT, card_id, "suspend"), { reason }, idempotency_key);
   }
 
   /** Gates take the card again. */
-  resume(card_id: string, { reason, idempotency_key }: Reason): Promise<Card> {
+  async resume(card_id: string, { reason, idempotency_key }: Reason): Promise<Card> {
     return this.#post(path(ROOT, card_id, "resume"), { reason }, idempotency_key);
   }
 
   /** Gates refuse the card, for good. */
-  revoke(card_id: string, { reason, idempotency_key }: Reason): Promise<Card> {
+  async revoke(card_id: string, { reason, idempotency_key }: Reason): Promise<Card> {
     return this.#post(path(ROOT, card_id, "revoke"), { reason }, idempotency_key);
   }
 
   /** The new card, which takes over the holder, the external id and unused tickets; the old one is revoked. */
-  replace(card_id: string, { reason, idempotency_key }: Reason): Promise<Card> {
+  async replace(card_id: string, { reason, idempotency_key }: Reason): Promise<Card> {
     return this.#post(path(ROOT, card_id, "replace"), { reason }, idempotency_key);
   }
 
   /** The link of the card's page, always the same; with `replace` a new one, and the old one shows nothing. */
-  link(card_id: string, { replace = false, idempotency_key }: Once & { replace?: boolean } = {}): Promise<CardLink> {
+  async link(
+    card_id: string,
+    { replace = false, idempotency_key }: Once & { replace?: boolean } = {},
+  ): Promise<CardLink> {
     return this.#exchange.ask({
       method: "POST",
       path: path(ROOT, card_id, "link"),
@@ -104,7 +107,7 @@ export class Cards {
     });
   }
 
-  #post(path: string, body: object, key: string | null | undefined): Promise<Card> {
+  async #post(path: string, body: object, key: string | null | undefined): Promise<Card> {
     return this.#exchange.ask({ method: "POST", path, read, body, idempotency_key: newKey(key) });
   }
 }

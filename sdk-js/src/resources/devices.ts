@@ -33,27 +33,27 @@ export class Devices {
     return new Pages(this.#exchange, ROOT, device, options);
   }
 
-  retrieve(device_id: string): Promise<Device> {
+  async retrieve(device_id: string): Promise<Device> {
     return this.#exchange.ask({ method: "GET", path: path(ROOT, device_id), read });
   }
 
   /** Rename it, or move it to another event or gate: it works for them from its next scan on. */
-  update(device_id: string, fields: DeviceChanges): Promise<Device> {
+  async update(device_id: string, fields: DeviceChanges): Promise<Device> {
     return this.#exchange.ask({ method: "PATCH", path: path(ROOT, device_id), read, body: withoutNone(fields) });
   }
 
   /** It scans no more, and may upload what its journal still holds, for 72 hours. */
-  retire(device_id: string): Promise<Device> {
+  async retire(device_id: string): Promise<Device> {
     return this.#exchange.ask({ method: "POST", path: path(ROOT, device_id, "retire"), read });
   }
 
   /** For one that is lost or stolen: its very next request is refused. */
-  revoke(device_id: string): Promise<Device> {
+  async revoke(device_id: string): Promise<Device> {
     return this.#exchange.ask({ method: "POST", path: path(ROOT, device_id, "revoke"), read });
   }
 
   /** For the key of a device: tell its time and how many scans wait, and learn what it works for. */
-  heartbeat(fields: { at: Time; queued: number; app?: string | null | undefined }): Promise<Heartbeat> {
+  async heartbeat(fields: { at: Time; queued: number; app?: string | null | undefined }): Promise<Heartbeat> {
     const body = withoutNone(fields);
     return this.#exchange.ask({ method: "POST", path: `${ROOT}/heartbeat`, read: dataAs(heartbeat), body });
   }

@@ -59,12 +59,12 @@ export class Events {
   }
 
   /** One event, whatever its status. */
-  retrieve(event_id: string): Promise<Event> {
+  async retrieve(event_id: string): Promise<Event> {
     return this.#exchange.ask({ method: "GET", path: path(ROOT, event_id), read });
   }
 
   /** Create an event. It begins as a draft: add ticket categories, then publish it. */
-  create({ idempotency_key, ...fields }: NewEvent): Promise<Event> {
+  async create({ idempotency_key, ...fields }: NewEvent): Promise<Event> {
     return this.#post(ROOT, withoutNone(fields), idempotency_key);
   }
 
@@ -73,33 +73,33 @@ export class Events {
    *
    * Throws `ChangedMeanwhile` if somebody else was first.
    */
-  update(event_id: string, { if_match, ...fields }: EventChanges): Promise<Event> {
+  async update(event_id: string, { if_match, ...fields }: EventChanges): Promise<Event> {
     const body = changes(fields);
     return this.#exchange.ask({ method: "PATCH", path: path(ROOT, event_id), read, body, ...ifMatch(if_match) });
   }
 
   /** Show a draft and open it for scans. Throws `Conflict` if something that it needs is missing. */
-  publish(event_id: string, options: Once = {}): Promise<Event> {
+  async publish(event_id: string, options: Once = {}): Promise<Event> {
     return this.#post(path(ROOT, event_id, "publish"), undefined, options.idempotency_key);
   }
 
   /** Cancel an event, for good. Its tickets are cancelled soon after; holders are told the reason. */
-  cancel(event_id: string, { reason, idempotency_key }: Once & { reason: string }): Promise<Event> {
+  async cancel(event_id: string, { reason, idempotency_key }: Once & { reason: string }): Promise<Event> {
     return this.#post(path(ROOT, event_id, "cancel"), { reason }, idempotency_key);
   }
 
   /** End a published event, for good: its gates are closed. */
-  end(event_id: string, options: Once = {}): Promise<Event> {
+  async end(event_id: string, options: Once = {}): Promise<Event> {
     return this.#post(path(ROOT, event_id, "end"), undefined, options.idempotency_key);
   }
 
   /** Delete a draft for which nothing was issued. */
-  delete(event_id: string, options: Changed = {}): Promise<void> {
+  async delete(event_id: string, options: Changed = {}): Promise<void> {
     const match = { ...ifMatch(options.if_match), repeatable: false };
     return this.#exchange.ask({ method: "DELETE", path: path(ROOT, event_id), read: nothing, ...match });
   }
 
-  #post(path: string, body: object | undefined, key: string | null | undefined): Promise<Event> {
+  async #post(path: string, body: object | undefined, key: string | null | undefined): Promise<Event> {
     const call = { method: "POST", path, read, idempotency_key: newKey(key) } as const;
     return this.#exchange.ask(body === undefined ? call : { ...call, body });
   }

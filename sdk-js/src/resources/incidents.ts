@@ -28,7 +28,7 @@ export class Incidents {
   }
 
   /** One incident, open or closed. */
-  retrieve(incident_id: string): Promise<Incident> {
+  async retrieve(incident_id: string): Promise<Incident> {
     return this.#exchange.ask({ method: "GET", path: path(ROOT, incident_id), read: dataAs(incident) });
   }
 }

@@ -4,7 +4,14 @@ import { newKey, type Time, withoutNone } from "../arguments.js";
 import { dataAs } from "../decode.js";
 import type { Exchange } from "../http/exchange.js";
 import { type PageOptions, Pages } from "../http/pages.js";
-import { activated, type RecordedScan, recordedScan, type ScanBatch, type ScanResult, scanBatch } from "../models/scan.js";
+import {
+  activated,
+  type RecordedScan,
+  recordedScan,
+  type ScanBatch,
+  type ScanResult,
+  scanBatch,
+} from "../models/scan.js";
 import type { Once } from "./options.js";
 
 /** Exactly one of these: the typed card number, or the scanned token. */
@@ -70,7 +77,7 @@ export class Scans {
    *
    * An entry is taken once, so that a part may be sent again. `Gate` keeps a journal, signs it and uploads it.
    */
-  batch(entries: readonly object[]): Promise<ScanBatch> {
+  async batch(entries: readonly object[]): Promise<ScanBatch> {
     return this.#exchange.ask({ method: "POST", path: "/scans/batch", read: dataAs(scanBatch), body: { entries } });
   }
 

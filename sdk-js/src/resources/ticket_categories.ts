@@ -46,7 +46,7 @@ export class TicketCategories {
   }
 
   /** Add a category to an event. */
-  create(event_id: string, { idempotency_key, ...fields }: NewTicketCategory): Promise<TicketCategory> {
+  async create(event_id: string, { idempotency_key, ...fields }: NewTicketCategory): Promise<TicketCategory> {
     return this.#exchange.ask({
       method: "POST",
       path: path("/events", event_id, "ticket-categories"),
@@ -57,13 +57,13 @@ export class TicketCategories {
   }
 
   /** Change the given fields. Places are never fewer than issued. `if_match` as for an event. */
-  update(category_id: string, { if_match, ...fields }: TicketCategoryChanges): Promise<TicketCategory> {
+  async update(category_id: string, { if_match, ...fields }: TicketCategoryChanges): Promise<TicketCategory> {
     const body = changes(fields);
     return this.#exchange.ask({ method: "PATCH", path: path(ROOT, category_id), read, body, ...ifMatch(if_match) });
   }
 
   /** Remove a category that has no tickets in use. */
-  delete(category_id: string, options: Changed = {}): Promise<void> {
+  async delete(category_id: string, options: Changed = {}): Promise<void> {
     const match = { ...ifMatch(options.if_match), repeatable: false };
     return this.#exchange.ask({ method: "DELETE", path: path(ROOT, category_id), read: nothing, ...match });
   }

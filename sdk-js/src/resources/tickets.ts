@@ -50,12 +50,12 @@ export class Tickets {
    *
    * A second call with the same `external_id` and content gets the ticket that the first has made.
    */
-  create({ idempotency_key, ...fields }: NewTicket & Once): Promise<Ticket> {
+  async create({ idempotency_key, ...fields }: NewTicket & Once): Promise<Ticket> {
     return this.#post(ROOT, withoutNone(fields), idempotency_key);
   }
 
   /** Issue at most 1,000 tickets in one transaction: a result for each, in order. A refused one harms no other. */
-  batch(tickets: readonly NewTicket[], options: Once = {}): Promise<readonly TicketResult[]> {
+  async batch(tickets: readonly NewTicket[], options: Once = {}): Promise<readonly TicketResult[]> {
     return this.#exchange.ask({
       method: "POST",
       path: `${ROOT}/batch`,
@@ -82,21 +82,21 @@ export class Tickets {
   }
 
   /** One ticket as it is now. */
-  retrieve(ticket_id: string): Promise<Ticket> {
+  async retrieve(ticket_id: string): Promise<Ticket> {
     return this.#exchange.ask({ method: "GET", path: path(ROOT, ticket_id), read });
   }
 
   /** Cancel a ticket, used or not. Its place is free again. */
-  cancel(ticket_id: string, { reason, idempotency_key }: Once & { reason: string }): Promise<Ticket> {
+  async cancel(ticket_id: string, { reason, idempotency_key }: Once & { reason: string }): Promise<Ticket> {
     return this.#post(path(ROOT, ticket_id, "cancel"), { reason }, idempotency_key);
   }
 
   /** Move a ticket that was not used to another card or person. */
-  transfer(ticket_id: string, { idempotency_key, ...owner }: NewOwner & Once): Promise<Ticket> {
+  async transfer(ticket_id: string, { idempotency_key, ...owner }: NewOwner & Once): Promise<Ticket> {
     return this.#post(path(ROOT, ticket_id, "transfer"), withoutNone(owner), idempotency_key);
   }
 
-  #post(path: string, body: object, key: string | null | undefined): Promise<Ticket> {
+  async #post(path: string, body: object, key: string | null | undefined): Promise<Ticket> {
     return this.#exchange.ask({ method: "POST", path, read, body, idempotency_key: newKey(key) });
   }
 }

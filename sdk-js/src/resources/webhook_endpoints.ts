@@ -55,7 +55,7 @@ export class WebhookEndpoints {
   }
 
   /** Create an endpoint in the mode of the key. Only this answer has its `secret`: store it. */
-  create(fields: NewWebhookEndpoint): Promise<WebhookEndpoint> {
+  async create(fields: NewWebhookEndpoint): Promise<WebhookEndpoint> {
     const body = withoutNone(fields);
     return this.#exchange.ask({ method: "POST", path: ROOT, read, body, repeatable: false });
   }
@@ -65,28 +65,28 @@ export class WebhookEndpoints {
     return new Pages(this.#exchange, ROOT, webhookEndpoint, options);
   }
 
-  retrieve(endpoint_id: string): Promise<WebhookEndpoint> {
+  async retrieve(endpoint_id: string): Promise<WebhookEndpoint> {
     return this.#exchange.ask({ method: "GET", path: path(ROOT, endpoint_id), read });
   }
 
   /** Change the given fields. */
-  update(endpoint_id: string, fields: WebhookEndpointChanges): Promise<WebhookEndpoint> {
+  async update(endpoint_id: string, fields: WebhookEndpointChanges): Promise<WebhookEndpoint> {
     return this.#exchange.ask({ method: "PATCH", path: path(ROOT, endpoint_id), read, body: withoutNone(fields) });
   }
 
-  delete(endpoint_id: string): Promise<void> {
+  async delete(endpoint_id: string): Promise<void> {
     const once = { read: nothing, repeatable: false };
     return this.#exchange.ask({ method: "DELETE", path: path(ROOT, endpoint_id), ...once });
   }
 
   /** Send a `webhook.ping` to this endpoint. */
-  test(endpoint_id: string): Promise<Delivery> {
+  async test(endpoint_id: string): Promise<Delivery> {
     const once = { read: dataAs(delivery), repeatable: false };
     return this.#exchange.ask({ method: "POST", path: path(ROOT, endpoint_id, "test"), ...once });
   }
 
   /** Issue a new secret beside the old one. With `switch` the new one signs `x-svc-signature` from now on. */
-  rotateSecret(endpoint_id: string, options: { switch?: boolean } = {}): Promise<WebhookEndpoint> {
+  async rotateSecret(endpoint_id: string, options: { switch?: boolean } = {}): Promise<WebhookEndpoint> {
     const once = { read, body: { switch: options.switch ?? false }, repeatable: false };
     return this.#exchange.ask({ method: "POST", path: path(ROOT, endpoint_id, "rotate-secret"), ...once });
   }
@@ -97,13 +97,13 @@ export class WebhookEndpoints {
   }
 
   /** One delivery with all its attempts. */
-  delivery(endpoint_id: string, delivery_id: string): Promise<DeliveryDetail> {
+  async delivery(endpoint_id: string, delivery_id: string): Promise<DeliveryDetail> {
     const where = path(ROOT, endpoint_id, "deliveries", delivery_id);
     return this.#exchange.ask({ method: "GET", path: where, read: dataAs(deliveryDetail) });
   }
 
   /** Send the deliveries of this time span again, or this one delivery. */
-  replay(
+  async replay(
     endpoint_id: string,
     selection: ReplaySelection & { delivery_id?: string | null | undefined },
   ): Promise<Replay> {

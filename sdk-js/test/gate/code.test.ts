@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Code, readCode, typedNumber } from "../../src/gate/decision/code.js";
 import { WORDS } from "../../src/gate/pairing/words.js";
 import { twoWords } from "../../src/gate/signing.js";
-import { cases } from "./cases.js";
+import { cases } from "./support/cases.js";
 
 const CODES = cases<{ cases: { name: string; text: string; card_number: string | null }[] }>("codes").cases;
 

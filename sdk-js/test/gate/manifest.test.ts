@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { InvalidManifest, isWhole, Manifest } from "../../src/gate/manifest/manifest.js";
 import { type CardRecord, findRecord, merged } from "../../src/gate/manifest/records.js";
 import { momentOf } from "../../src/gate/moment.js";
-import { cases } from "./cases.js";
+import { cases } from "./support/cases.js";
 
 interface Case {
   name: string;

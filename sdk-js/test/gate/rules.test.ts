@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type CategoryRules, type EventRules, type Flags, judge } from "../../src/gate/decision/rules.js";
 import { momentOf } from "../../src/gate/moment.js";
-import { cases } from "./cases.js";
+import { cases } from "./support/cases.js";
 
 interface Case {
   name: string;

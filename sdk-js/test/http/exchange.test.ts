@@ -49,7 +49,9 @@ test("an answer of somebody else is not believed", async (t) => {
 
 test("a body that ends too early is no answer", async (t) => {
   const short: typeof GOOD = (_, response) => {
-    response.writeHead(200, { "content-length": "1000" }).write('{"data": {"ticket_id": "t1"}}', () => response.destroy());
+    response
+      .writeHead(200, { "content-length": "1000" })
+      .write('{"data": {"ticket_id": "t1"}}', () => response.destroy());
   };
   const server = await serve(t, short, GOOD);
   assert.equal(await exchange(server.base_url).ask(SCAN), "t1");
@@ -58,7 +60,9 @@ test("a body that ends too early is no answer", async (t) => {
 
 test("no redirect is followed", async (t) => {
   const elsewhere = await serve(t, GOOD);
-  const server = await serve(t, (_, response) => response.writeHead(307, { location: `${elsewhere.base_url}/scan` }).end());
+  const server = await serve(t, (_, response) =>
+    response.writeHead(307, { location: `${elsewhere.base_url}/scan` }).end(),
+  );
   const asking = exchange(server.base_url).withPolicy({ max_retries: 1 }).ask(SCAN);
   await assert.rejects(asking, (error) => error instanceof APIConnectionError && error.outcome_unknown);
   assert.equal(elsewhere.asked.length, 0);
@@ -83,7 +87,10 @@ test("a deadline holds while a server says nothing, and while it says little", a
 });
 
 test("a deadline holds with a fetch that hears no signal", async () => {
-  const deaf = new Exchange(Settings.of({ api_key: KEY, base_url: "https://example.test" }), () => new Promise(() => undefined));
+  const deaf = new Exchange(
+    Settings.of({ api_key: KEY, base_url: "https://example.test" }),
+    () => new Promise(() => undefined),
+  );
   await assert.rejects(deaf.withPolicy({ scan_deadline: 0.05 }).ask(SCAN), APITimeoutError);
 });
 
@@ -137,8 +144,14 @@ test("after a lost answer a fault leaves the outcome unknown, and a kept refusal
   await assert.rejects(exchange(unknown.base_url).ask(SCAN), { status: 401, outcome_unknown: true });
   const kept = await serve(t, loses, json(409, { error: "Used.", code: "already_activated" }));
   await assert.rejects(exchange(kept.base_url).ask(SCAN), { status: 409, outcome_unknown: false });
-  const broken = await serve(t, json(500, { error: "Fault.", code: "internal_error" }, { "x-svc-should-retry": "false" }));
-  await assert.rejects(exchange(broken.base_url).ask(SCAN), (error) => error instanceof ServerError && error.outcome_unknown);
+  const broken = await serve(
+    t,
+    json(500, { error: "Fault.", code: "internal_error" }, { "x-svc-should-retry": "false" }),
+  );
+  await assert.rejects(
+    exchange(broken.base_url).ask(SCAN),
+    (error) => error instanceof ServerError && error.outcome_unknown,
+  );
 });
 
 test("a stream gives its events until it ends", async (t) => {
@@ -149,7 +162,10 @@ test("a stream gives its events until it ends", async (t) => {
   const server = await serve(t, stream);
   const found: string[][] = [];
   for await (const event of exchange(server.base_url).following("/stream", { after: "c 1" })) found.push(event);
-  assert.deepEqual(found, [["changes", "AAEC"], ["whole", ""]]);
+  assert.deepEqual(found, [
+    ["changes", "AAEC"],
+    ["whole", ""],
+  ]);
   assert.equal(server.asked[0]?.url, "/api/public/v1/stream?after=c+1");
 });
 

@@ -12,31 +12,46 @@ import { type Bytes, joined, own, utf8 } from "../bytes.js";
 const NONCE_BYTES = 12;
 const MARK_BYTES = 16;
 
-/** The keys of one gate. None can be extracted. `id` says whether two places are of the same gate. */
-export interface GateKeys {
-  id: string;
+/** None can be extracted. */
+export interface SealingKeys {
   seal: CryptoKey;
   mark: CryptoKey;
+}
+
+/** The keys of one gate. `id` says whether two places are of the same gate. */
+export interface GateKeys extends SealingKeys {
+  id: string;
   sign: CryptoKey;
   /** Of `sign`. */
   public_key: Bytes;
 }
 
 export async function createKeys(): Promise<GateKeys> {
-  const [seal, mark, pair] = await Promise.all([
+  const sealing = await createSealingKeys();
+  let pair: CryptoKeyPair;
+  try {
+    pair = (await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"])) as CryptoKeyPair;
+  } catch (cause) {
+    throw new GateError("This browser is too old for a gate: it cannot sign with Ed25519.", { cause });
+  }
+  const public_key = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+  return { ...sealing, id: crypto.randomUUID(), sign: pair.privateKey, public_key };
+}
+
+export async function createSealingKeys(): Promise<SealingKeys> {
+  if (crypto.subtle === undefined) throw new GateError("This page has no cryptography: it needs https://.");
+  const [seal, mark] = await Promise.all([
     crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]),
     crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256", length: 256 }, false, ["sign"]),
-    crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]) as Promise<CryptoKeyPair>,
   ]);
-  const public_key = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
-  return { id: crypto.randomUUID(), seal, mark, sign: pair.privateKey, public_key };
+  return { seal, mark };
 }
 
 /** Seals values, and marks cards. `purpose` is signed with each value, so that none can stand for another. */
 export class Sealer {
-  readonly #keys: GateKeys;
+  readonly #keys: SealingKeys;
 
-  constructor(keys: GateKeys) {
+  constructor(keys: SealingKeys) {
     this.#keys = keys;
   }
 

@@ -5,12 +5,17 @@ import { GateInUse } from "../../errors.js";
 const held = new Set<string>();
 
 /** Returns what releases it. Throws `GateInUse` if another tab has it. */
-export async function lock(name: string): Promise<() => void> {
-  // Not in Node before 24.
-  const locks = (globalThis.navigator as Navigator | undefined)?.locks;
-  const release = locks === undefined ? lockHere(name) : await lockTab(locks, name);
+export async function lockGate(name: string): Promise<() => void> {
+  const release = await lock(`gatepass gate ${name}`);
   if (release === null) throw new GateInUse("Another tab or window works with this gate. Close one of them.");
   return release;
+}
+
+/** Returns what releases it; null if another tab has it. */
+export async function lock(name: string): Promise<(() => void) | null> {
+  // Not in Node before 24.
+  const locks = (globalThis.navigator as Navigator | undefined)?.locks;
+  return locks === undefined ? lockHere(name) : lockTab(locks, name);
 }
 
 function lockHere(name: string): (() => void) | null {

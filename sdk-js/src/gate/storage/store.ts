@@ -6,7 +6,7 @@ import { KeptManifest } from "../manifest/kept.js";
 import { DeviceKey } from "../signing.js";
 import { createKeys, type GateKeys, Sealer } from "./encryption.js";
 import { Journal } from "./journal.js";
-import { lock } from "./lock.js";
+import { lockGate } from "./lock.js";
 import { DEVICE, KEYS } from "./merge.js";
 import { Places } from "./places.js";
 import { type PlaceFactories, sourcesOf } from "./sources.js";
@@ -35,7 +35,7 @@ export class GateStore {
 
   /** Throws `GateInUse` if another tab has it. */
   static async open(name: string, system: () => number, factories?: PlaceFactories): Promise<GateStore> {
-    const release = await lock(`gatepass gate ${name}`);
+    const release = await lockGate(name);
     let places: Places | undefined;
     try {
       places = await Places.open(sourcesOf(name, factories));

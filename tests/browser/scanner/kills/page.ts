@@ -1,0 +1,57 @@
+/**
+ * A gate in a browser, without a screen: it asks the test what to do, does it, and tells what a screen would show.
+ *
+ * The browser is killed at any moment. What the test has heard of was shown.
+ */
+
+import { Gate } from "../../../../sdk-js/src/gate/index.js";
+
+type Task =
+  | { do: "pair"; code: string }
+  | { do: "learn" }
+  | { do: "scan"; n: number; code: string }
+  | { do: "upload" }
+  | { do: "rest" };
+
+async function tell(what: string, value: unknown): Promise<Task> {
+  const said = await fetch("/door", { method: "POST", body: JSON.stringify([what, value]) });
+  return (await said.json()) as Task;
+}
+
+async function done(gate: Gate, task: Task): Promise<[what: string, value: unknown]> {
+  switch (task.do) {
+    case "pair": {
+      const on_words = async (words: [string, string]): Promise<void> => void (await tell("words", words));
+      const { id } = await gate.pair(task.code, { url: location.origin, name: "North 2", on_words });
+      return ["paired", id];
+    }
+    case "learn":
+      await gate.refresh();
+      return ["learned", (await gate.status()).cards];
+    case "scan": {
+      const began = performance.now();
+      const { colour, verdict, online, sequence } = await gate.scan(task.code);
+      const milliseconds = performance.now() - began;
+      return ["shown", { n: task.n, colour, verdict, online, sequence, milliseconds }];
+    }
+    case "upload": {
+      const { waiting, rejected, incidents, missing } = await gate.upload();
+      return ["uploaded", { waiting, rejected, incidents, missing }];
+    }
+    case "rest":
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return ["rested", null];
+  }
+}
+
+async function live(): Promise<void> {
+  const began = performance.now();
+  const gate = await Gate.open();
+  const { device, lost, waiting, last_sequence } = await gate.status();
+  const milliseconds = performance.now() - began;
+  let task = await tell("opened", { paired: device !== null, lost, waiting, last_sequence, milliseconds });
+  if (device !== null) void gate.work(new AbortController().signal);
+  for (;;) task = await tell(...(await done(gate, task)));
+}
+
+live().catch((error: unknown) => tell("failed", String(error instanceof Error ? error.stack : error)));

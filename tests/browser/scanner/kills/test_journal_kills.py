@@ -1,0 +1,211 @@
+"""A browser that is killed again and again while a gate in it scans offline, and whose storage is torn in between.
+
+Each admission that was shown is uploaded once. In CI 10 kills and 3 torn stores; with GATEPASS_FULL=1 500 and 50.
+"""
+
+import random
+import statistics
+import time
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.scanner.kills.chromium import HARMS, Chromium
+from tests.browser.scanner.kills.door import Door, door_to
+from tests.postgres import Cluster
+from tests.sdk.gate.network import State
+from tests.sdk.gate.venue import Guest, Venue
+from tests.sdk.javascript.gate.lead import Lead
+from tests.sdk.javascript.node import tool
+from tests.sdk.stack import running
+from tests.size import sized
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+HERE = Path(__file__).parent
+KILLS = sized(short=10, full=500)
+TEARS = sized(short=3, full=50)
+# Scans of one life, at most. More than it has the time for.
+AT_ONCE = 16
+# Seconds from the start of scanning to the kill.
+LONGEST_LIFE = 0.7
+# One in so many is killed while it starts.
+EARLY = 8
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    built = tmp_path_factory.mktemp("page") / "gate.js"
+    done = tool("esbuild", "page.ts", "--bundle", "--format=esm", "--target=es2022", f"--outfile={built}", cwd=HERE)
+    assert done.returncode == 0, done.stderr
+    return built.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def venue(cluster: Cluster) -> Generator[Venue]:
+    with running(cluster, unlimited=True) as stack:
+        opened = Venue.open(stack)
+        yield opened
+        opened.client.close()
+
+
+class Screen:
+    """The screen of one gate, over all the lives of its browser."""
+
+    def __init__(self, door: Door, browser: Chromium, guests: list[Guest]) -> None:
+        self._door = door
+        self._browser = browser
+        self._guests = guests
+        self._next = 0
+        self.shown: list[dict[str, Any]] = []
+        self.kills: Counter[str] = Counter()
+        self.harms: Counter[str] = Counter()
+        self.lost: Counter[str] = Counter()
+        self.openings: list[float] = []
+
+    def start(self) -> dict[str, Any]:
+        self._browser.start()
+        opened = self._door.hear("opened")
+        self.openings.append(opened["milliseconds"])
+        if opened["lost"] is not None:
+            self.lost[opened["lost"]] += 1
+        return opened
+
+    def live(self, rng: random.Random) -> bool:
+        """One browser, until it is killed. Whether it had opened both places."""
+        self.plan()
+        if rng.randrange(EARLY) == 0:
+            self._browser.start()
+            time.sleep(rng.uniform(0.2, 2.0))
+            return self.die("as it starts")
+        assert self.start()["paired"], "it is not paired any more"
+        time.sleep(rng.uniform(0, LONGEST_LIFE))
+        return self.die("as it scans")
+
+    def plan(self) -> None:
+        """The guest who stood there when the last browser died shows the code again."""
+        for n in range(self._next, min(self._next + AT_ONCE, len(self._guests))):
+            self._door.tasks.put({"do": "scan", "n": n, "code": self._guests[n].token})
+
+    def die(self, when: str) -> bool:
+        self._browser.kill()
+        heard = self._door.clear()
+        for what, value in heard:
+            assert what != "failed", value
+            if what == "shown":
+                self.shown.append(value)
+                self._next = value["n"] + 1
+        self.kills[when] += 1
+        return when == "as it scans" or any(what == "opened" for what, _ in heard)
+
+    def harm(self, rng: random.Random) -> None:
+        place, harm = rng.choice(("main", "mirror")), HARMS[self.harms.total() % len(HARMS)]
+        harm(self._browser.place(place), rng)
+        self.harms[f"{harm.__name__} {place}"] += 1
+
+    def of(self, colour: str) -> list[int]:
+        return [one["n"] for one in self.shown if one["colour"] == colour]
+
+
+def test_each_admission_that_was_shown_is_uploaded_once(venue: Venue, script: bytes, tmp_path: Path) -> None:
+    rng, began = random.Random(), time.monotonic()
+    guests = venue.guests(KILLS * AT_ONCE)
+    with door_to(venue.port, script) as door:
+        browser = Chromium(tmp_path / "profile", door.url)
+        screen = Screen(door, browser, guests)
+        try:
+            device_id = pair(venue, door, screen, len(guests))
+            browser.kill()
+            door.clear()
+            door.network.becomes(State.DOWN)
+            run(screen, rng)
+            door.network.becomes(State.UP)
+            last_sequence = upload(door, screen)
+        finally:
+            browser.kill()
+    check_screen(screen)
+    check_service(venue, screen, guests, device_id, last_sequence)
+    report(screen, last_sequence, time.monotonic() - began)
+
+
+def pair(venue: Venue, door: Door, screen: Screen, cards: int) -> str:
+    """The browser pairs, and gets the manifest with all guests. Returns the id of the device."""
+    lead = Lead(venue)
+    door.tasks.put({"do": "pair", "code": lead.code.text})
+    assert not screen.start()["paired"]
+    lead.confirm(tuple(door.hear("words")))
+    device_id: str = door.hear("paired")
+    known = None
+    while known != cards:
+        door.tasks.put({"do": "learn"})
+        known = door.hear("learned")
+    return device_id
+
+
+def run(screen: Screen, rng: random.Random) -> None:
+    """All kills. A store is torn only after a start that had both: what is torn twice is gone."""
+    harmed_after = set(rng.sample(range(KILLS - 1), TEARS))
+    is_due = False
+    for n in range(KILLS):
+        had_both = screen.live(rng)
+        is_due = is_due or n in harmed_after
+        if is_due and had_both and n < KILLS - 1:
+            screen.harm(rng)
+            is_due = False
+
+
+def upload(door: Door, screen: Screen) -> int:
+    """Returns the number of entries."""
+    opened = screen.start()
+    while True:
+        door.tasks.put({"do": "upload"})
+        uploaded = door.hear("uploaded")
+        assert (uploaded["rejected"], uploaded["incidents"]) == (0, 0)
+        if uploaded["waiting"] == 0:
+            assert uploaded["missing"] == []
+            return opened["last_sequence"]
+
+
+def check_screen(screen: Screen) -> None:
+    """Nobody was let in twice. Amber is what was written and perhaps not shown: a person looks."""
+    green, amber, red = (screen.of(colour) for colour in ("green", "amber", "red"))
+    assert len(green) == len(set(green))
+    assert set(red) <= set(green) | set(amber)
+    for one in screen.shown:
+        assert not one["online"]
+        assert one["verdict"] in ("activated", "was_admitted", "already_activated"), one
+
+
+def check_service(venue: Venue, screen: Screen, guests: list[Guest], device_id: str, last_sequence: int) -> None:
+    assert venue.incidents() == []
+    entries = venue.entries(device_id)
+    assert [sequence for sequence, *_ in entries] == list(range(1, last_sequence + 1))
+    activated = Counter(
+        str(ticket_id)
+        for (ticket_id,) in venue.execute(
+            "SELECT ticket_id FROM scan WHERE event_id = %s AND verdict = 'activated'", venue.event_id
+        )
+    )
+    admitted = {guests[n].ticket_id for n in screen.of("green") + screen.of("amber")}
+    assert {ticket_id: activated[ticket_id] for ticket_id in admitted} == dict.fromkeys(admitted, 1)
+    assert max(activated.values()) == 1
+    # At most the one that was written and not told in each life.
+    assert len(activated) <= len(admitted) + KILLS
+    uploaded = [outcome for _, was_admitted, outcome, _ in entries if was_admitted]
+    assert set(uploaded) == {"activated"}
+    assert len(uploaded) == len(activated)
+
+
+def report(screen: Screen, last_sequence: int, seconds: float) -> None:
+    times = sorted(one["milliseconds"] for one in screen.shown)
+    print(
+        f"\n{screen.kills.total()} kills ({dict(screen.kills)}), harms {dict(screen.harms)}, "
+        f"places found lost {dict(screen.lost)}, {len(screen.of('green'))} admissions shown, "
+        f"{len(screen.of('amber'))} to be checked after a kill, {last_sequence} entries uploaded; "
+        f"scan p50 {statistics.median(times):.0f} ms, p95 {times[int(len(times) * 0.95)]:.0f} ms, "
+        f"start {statistics.median(screen.openings):.0f} ms; in {seconds:.0f} s"
+    )
+    assert screen.harms.total() == TEARS
