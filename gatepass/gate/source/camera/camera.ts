@@ -172,8 +172,8 @@ export class Camera {
       this.#release();
       await this.#attach(await openStream(this.#wanted));
     }
-    // A phone may pause a video behind the page's back.
-    if (this.video.paused && this.#stream !== null) await play(this.video);
+    // A phone may pause a video behind the page's back. A camera without a picture never plays: nobody waits for that.
+    if (this.video.paused && this.#stream !== null) void this.video.play().catch(() => undefined);
   }
 
   async #attach(stream: MediaStream): Promise<void> {
@@ -237,14 +237,5 @@ export class Camera {
     this.#empty = seen.text === null ? this.#empty + 1 : 0;
     this.options.onLook?.(seen, view);
     if (seen.text !== null && this.#sightings.isNew(seen.text, performance.now())) this.onCode(seen.text);
-  }
-}
-
-async function play(video: HTMLVideoElement): Promise<void> {
-  try {
-    await video.play();
-  } catch (fault) {
-    // Another camera was chosen meanwhile.
-    if (!(fault instanceof DOMException && fault.name === "AbortError")) throw fault;
   }
 }

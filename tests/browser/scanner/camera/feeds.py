@@ -105,24 +105,28 @@ def noisy(moment: Moment) -> Image.Image:
 LOOKS: Final[dict[str, Look]] = {
     look.__name__: look for look in (straight, far, tilted, blurred, moving, glare, dark, noisy)
 }
+# Drawn once for all frames of a code. Of the others each drawing is shown twice.
+STILL: Final = {straight, far, blurred}
 
 
-def write_feed(path: Path, look: Look, texts: list[str], *, held: int = HELD, empty: int = EMPTY) -> Path:
+def write_feed(path: Path, shown: list[tuple[Look, str]], *, held: int = HELD, empty: int = EMPTY) -> Path:
     """`path` must end in `.mjpeg`: Chromium goes by it."""
     with path.open("wb") as file:
-        for frame in frames(look, texts, held=held, empty=empty):
-            file.write(as_jpeg(frame))
+        for look, text in shown:
+            for frame in held_frames(look, text, held):
+                file.write(frame)
+            file.write(as_jpeg(_background()) * empty)
     return path
 
 
-def frames(look: Look, texts: list[str], *, held: int = HELD, empty: int = EMPTY) -> Iterator[Image.Image]:
-    draw = random.Random(7)
-    for text in texts:
-        code = picture(text)
-        for at in range(held):
-            yield look(Moment(code, at / max(held - 1, 1), draw))
-        for _ in range(empty):
-            yield _background().copy()
+def held_frames(look: Look, text: str, held: int = HELD) -> Iterator[bytes]:
+    """The frames of one code, as JPEGs."""
+    code, draw = picture(text), random.Random(text)
+    times = held if look in STILL else 2
+    for at in range(0, held, times):
+        frame = as_jpeg(look(Moment(code, at / held, draw)))
+        for _ in range(min(times, held - at)):
+            yield frame
 
 
 def as_jpeg(frame: Image.Image) -> bytes:
