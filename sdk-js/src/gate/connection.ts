@@ -1,0 +1,55 @@
+/** Whether the service can be reached, and calls that end in time whatever the network does. */
+
+import { APITimeoutError } from "../errors.js";
+
+// After a scan without an answer, those of the next seconds do not wait for the network: one of them tries it again.
+const OFFLINE_MILLISECONDS = 5_000;
+// Calls that wait for a dead network. More would only wait with them.
+const MOST_CALLS = 4;
+
+/** What the last calls said about the network. */
+export class Connection {
+  /** Since when no call was answered. */
+  offline_since: number | null = null;
+  readonly #clock: () => number;
+  #try_again_at = 0;
+  #calls = 0;
+
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock;
+  }
+
+  get is_worth_a_try(): boolean {
+    return this.offline_since === null || this.#clock() >= this.#try_again_at;
+  }
+
+  works(): void {
+    this.offline_since = null;
+  }
+
+  failed(at: number): void {
+    this.offline_since ??= at;
+    this.#try_again_at = this.#clock() + OFFLINE_MILLISECONDS;
+  }
+
+  /** The browser says that there is a network: the next scan finds out. */
+  mayBeBack(): void {
+    this.#try_again_at = 0;
+  }
+
+  /** The result of this call, or `APITimeoutError` after so many seconds. */
+  async within<T>(seconds: number, call: () => Promise<T>): Promise<T> {
+    if (this.#calls >= MOST_CALLS) {
+      throw new APITimeoutError("Gatepass cannot be reached: earlier scans still wait for it.");
+    }
+    this.#calls += 1;
+    const started = call().finally(() => {
+      this.#calls -= 1;
+    });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new APITimeoutError("No answer came back in time.")), seconds * 1000);
+    });
+    return Promise.race([started, late]).finally(() => clearTimeout(timer));
+  }
+}

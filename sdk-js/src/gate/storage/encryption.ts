@@ -1,0 +1,75 @@
+/**
+ * What a gate keeps is encrypted: AES-256-GCM under a key that the browser does not give away, not even to this page.
+ *
+ * That protects a copy of what is in the storage: a backup, a profile that is sent to support. It does not protect from
+ * somebody who takes the device and runs the browser on it; lock its screen, and encrypt its disk.
+ */
+
+import { encoded } from "../../card/base64url.js";
+import { GateError } from "../../errors.js";
+import { type Bytes, joined, own, utf8 } from "../bytes.js";
+
+const NONCE_BYTES = 12;
+const MARK_BYTES = 16;
+
+/** The keys of one gate. None can be extracted. `id` says whether two places are of the same gate. */
+export interface GateKeys {
+  id: string;
+  seal: CryptoKey;
+  mark: CryptoKey;
+  sign: CryptoKey;
+  /** Of `sign`. */
+  public_key: Bytes;
+}
+
+export async function createKeys(): Promise<GateKeys> {
+  const [seal, mark, pair] = await Promise.all([
+    crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]),
+    crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256", length: 256 }, false, ["sign"]),
+    crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"]) as Promise<CryptoKeyPair>,
+  ]);
+  const public_key = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+  return { id: crypto.randomUUID(), seal, mark, sign: pair.privateKey, public_key };
+}
+
+/** Seals values, and marks cards. `purpose` is signed with each value, so that none can stand for another. */
+export class Sealer {
+  readonly #keys: GateKeys;
+
+  constructor(keys: GateKeys) {
+    this.#keys = keys;
+  }
+
+  async seal(value: Uint8Array, purpose: string): Promise<Bytes> {
+    const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+    const sealed = await crypto.subtle.encrypt(algorithm(nonce, purpose), this.#keys.seal, own(value));
+    return joined(nonce, new Uint8Array(sealed));
+  }
+
+  async opened(sealed: Uint8Array, purpose: string): Promise<Bytes> {
+    const [nonce, content] = [sealed.slice(0, NONCE_BYTES), sealed.slice(NONCE_BYTES)];
+    try {
+      return new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, purpose), this.#keys.seal, content));
+    } catch (cause) {
+      throw new GateError("What this gate keeps was sealed with another key, or is damaged.", { cause });
+    }
+  }
+
+  async sealJson(value: unknown, purpose: string): Promise<Bytes> {
+    return this.seal(utf8(JSON.stringify(value)), purpose);
+  }
+
+  async openedJson(sealed: Uint8Array, purpose: string): Promise<unknown> {
+    return JSON.parse(new TextDecoder().decode(await this.opened(sealed, purpose)));
+  }
+
+  /** A name for this card at this event that says nothing without the key. */
+  async mark(event_id: string, card_number: string): Promise<string> {
+    const mac = await crypto.subtle.sign("HMAC", this.#keys.mark, utf8(`${event_id}\n${card_number}`));
+    return encoded(new Uint8Array(mac, 0, MARK_BYTES));
+  }
+}
+
+function algorithm(nonce: Uint8Array, purpose: string): AesGcmParams {
+  return { name: "AES-GCM", iv: own(nonce), additionalData: utf8(purpose) };
+}

@@ -1,0 +1,89 @@
+/** The work of a gate in the background: it follows the manifest, sends heartbeats, and uploads the journal. */
+
+import { GatepassError } from "../errors.js";
+import { REVOKED } from "./device.js";
+import type { Session } from "./session.js";
+import type { GateStore } from "./storage/store.js";
+import { onReturn, wait, Wake } from "./waiting.js";
+
+// Seconds. How often a gate says that it lives, and looks whether something waits to be uploaded.
+const HEARTBEAT_SECONDS = 15;
+const UPLOAD_SECONDS = 2;
+// Before a stream that broke is opened again.
+const FOLLOW_AGAIN_SECONDS = 1;
+
+export class Work {
+  readonly #store: GateStore;
+  readonly #session: () => Session | null;
+  readonly #wake = new Wake();
+  #heartbeat_at = 0;
+
+  constructor(store: GateStore, session: () => Session | null) {
+    this.#store = store;
+    this.#session = session;
+  }
+
+  /** Until the signal ends it. What the service refuses is seen in the status, and at the next scan. */
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = onReturn(() => this.tryNow());
+    try {
+      await Promise.all([this.#keepFollowing(signal), this.#keepUploading(signal)]);
+    } finally {
+      stop();
+    }
+  }
+
+  /** There may be a network again, or another device: nobody waits, and a stream that may be dead is opened again. */
+  tryNow(): void {
+    this.#session()?.connection.mayBeBack();
+    this.#heartbeat_at = 0;
+    this.#wake.all();
+  }
+
+  async #keepFollowing(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const session = this.#session();
+      if (session?.device.admits) await this.#untilWoken(signal, (ends) => quietly(() => session.follow(ends)));
+      await wait(FOLLOW_AGAIN_SECONDS, signal, this.#wake);
+    }
+  }
+
+  async #untilWoken(signal: AbortSignal, step: (ends: AbortSignal) => Promise<void>): Promise<void> {
+    const ends = new AbortController();
+    const end = (): void => ends.abort();
+    signal.addEventListener("abort", end);
+    this.#wake.add(end);
+    try {
+      await step(ends.signal);
+    } finally {
+      signal.removeEventListener("abort", end);
+      this.#wake.remove(end);
+    }
+  }
+
+  async #keepUploading(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const session = this.#session();
+      // Nothing more is sent with a key that was revoked.
+      if (session !== null && session.device.status !== REVOKED) await quietly(() => this.#upload(session));
+      await wait(UPLOAD_SECONDS, signal, this.#wake);
+    }
+  }
+
+  async #upload(session: Session): Promise<void> {
+    if (performance.now() >= this.#heartbeat_at) {
+      this.#heartbeat_at = performance.now() + HEARTBEAT_SECONDS * 1000;
+      await this.#store.places.restore();
+      await session.heartbeat();
+    }
+    if ((await this.#store.journal.countWaiting()) > 0) await session.upload();
+  }
+}
+
+async function quietly(step: () => Promise<void>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    if (!(error instanceof GatepassError)) throw error;
+  }
+}
