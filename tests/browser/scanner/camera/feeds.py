@@ -1,7 +1,7 @@
 """Videos for Chromium's fake camera: codes as guests hold them before a lens. Joined JPEGs, drawn by Pillow alone.
 
-A video shows each code for some frames and then an empty hand, and begins again at its end. Chromium plays such a file at
-30 frames a second.
+A video shows each code for some frames and then an empty hand, and begins again at its end. Chromium plays such a file
+at 30 frames a second.
 """
 
 import io
@@ -59,7 +59,7 @@ def straight(moment: Moment) -> Image.Image:
 
 
 def far(moment: Moment) -> Image.Image:
-    """At arm's length: a module of the longest code has two pixels of the camera, and one in a picture of half the size."""
+    """At arm's length: a module of the longest code has two pixels of the camera, and one at half of its size."""
     return _placed(moment.code, _square((700, 330), 140))
 
 
@@ -68,7 +68,9 @@ def tilted(moment: Moment) -> Image.Image:
     turned = _turned(_square((640, 360), 400), (640, 360), moment.gone * 50 - 25)
     leaning = [(x, y * 0.9 + (40 if at < 2 else 0)) for at, (x, y) in enumerate(turned)]
     top_left, top_right, bottom_right, bottom_left = leaning
-    return _placed(moment.code, [_toward(top_left, top_right, 0.1), _toward(top_right, top_left, 0.1), bottom_right, bottom_left])
+    return _placed(
+        moment.code, [_toward(top_left, top_right, 0.1), _toward(top_right, top_left, 0.1), bottom_right, bottom_left]
+    )
 
 
 def blurred(moment: Moment) -> Image.Image:
@@ -152,7 +154,12 @@ def _background() -> Image.Image:
         room = Image.new("RGB", SIZE, (96, 88, 80))
         pen = ImageDraw.Draw(room)
         for _ in range(60):
-            x, y, width, height = draw.randrange(1280), draw.randrange(720), draw.randrange(20, 260), draw.randrange(20, 200)
+            x, y, width, height = (
+                draw.randrange(1280),
+                draw.randrange(720),
+                draw.randrange(20, 260),
+                draw.randrange(20, 200),
+            )
             grey = draw.randrange(30, 200)
             pen.rectangle((x, y, x + width, y + height), fill=(grey, grey - 10, grey - 20))
         _kept["background"] = room.filter(ImageFilter.GaussianBlur(2))
@@ -190,7 +197,9 @@ def _placed(code: Image.Image, corners: list[Point]) -> Image.Image:
     doubled = [((x - left) * 2, (y - top) * 2) for x, y in corners]
     size = (right - left, bottom - top)
     big = (size[0] * 2, size[1] * 2)
-    seen = code.transform(big, Image.Transform.PERSPECTIVE, _coefficients(doubled, code.size), Image.Resampling.BILINEAR)
+    seen = code.transform(
+        big, Image.Transform.PERSPECTIVE, _coefficients(doubled, code.size), Image.Resampling.BILINEAR
+    )
     mask = Image.new("L", big, 0)
     ImageDraw.Draw(mask).polygon(doubled, fill=255)
     frame = _background().copy()

@@ -1,6 +1,5 @@
 """A server with the page of the camera's tests, the scripts built from the source, and the policies of the scanner."""
 
-import os
 import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,13 +8,14 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
-from tests.browser.scanner.camera.policies import PAGE_POLICY, WORKER_POLICY
+from gatepass.gate.assets import WORKER_POLICY
+from gatepass.gate.middleware import CONTENT_SECURITY_POLICY, HEADERS
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = Path(__file__).parents[4]
-CAMERA: Final = ROOT / "gatepass/gate/source/camera"
+SOURCE: Final = ROOT / "gatepass/gate/source"
 WASM: Final = ROOT / "gatepass/gate/static/zxing/zxing_reader.wasm"
-PACKAGES: Final = ROOT / "tools/node_modules"
+ESBUILD: Final = ROOT / "tools/node_modules/.bin/esbuild"
 PAGE: Final = b"""<!doctype html><html lang="en"><title>Camera</title>
 <video></video><script type="module" src="page.js"></script>"""
 TYPES: Final = {".js": "text/javascript", ".wasm": "application/wasm", ".jpg": "image/jpeg"}
@@ -37,13 +37,13 @@ class Site:
         name = path.rpartition("/")[2]
         media_type = TYPES.get(Path(name).suffix, "text/html")
         if path == "/":
-            return PAGE, media_type, PAGE_POLICY
+            return PAGE, media_type, CONTENT_SECURITY_POLICY
         if name == "decoder.worker.js":
             return self._worker(query), media_type, _worker_policy(query)
         if path.startswith("/frames/"):
-            return self.frames[int(Path(name).stem)], media_type, PAGE_POLICY
+            return self.frames[int(Path(name).stem)], media_type, CONTENT_SECURITY_POLICY
         file = {"page.js": self.folder / name, "fake_camera.js": HERE / name, WASM.name: WASM}.get(name)
-        return None if file is None else (file.read_bytes(), media_type, PAGE_POLICY)
+        return None if file is None else (file.read_bytes(), media_type, CONTENT_SECURITY_POLICY)
 
     def _worker(self, query: str) -> bytes:
         if query == "dead" and self.is_dead:
@@ -61,12 +61,10 @@ def build(folder: Path) -> None:
     """The page and the worker, from the source."""
     subprocess.run(
         [
-            *(PACKAGES / ".bin/esbuild", HERE / "page.ts", CAMERA / "decoder.worker.ts"),
+            *(ESBUILD, HERE / "page.ts", SOURCE / "camera/decoder.worker.ts"),
             *("--bundle", "--format=esm", "--target=es2022", "--log-level=warning", "--entry-names=[name]"),
-            f"--outdir={folder}",
+            *(f"--tsconfig={SOURCE / 'tsconfig.json'}", f"--outdir={folder}"),
         ],
-        env={**os.environ, "NODE_PATH": str(PACKAGES)},
-        cwd=ROOT,
         check=True,
     )
 
@@ -100,7 +98,7 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Type", media_type)
             self.send_header("Content-Length", str(len(content)))
             self.send_header("Content-Security-Policy", policy)
-            self.send_header("Permissions-Policy", "camera=(self)")
+            self.send_header("Permissions-Policy", HEADERS["Permissions-Policy"])
             self.end_headers()
             self.wfile.write(content)
 

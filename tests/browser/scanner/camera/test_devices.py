@@ -1,7 +1,6 @@
 """Which camera, its torch, and the codes of what goes wrong."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -91,34 +90,3 @@ async def test_a_page_without_tls(feed: Path, watching: Opener, site: Site) -> N
     elsewhere = site.origin.replace("localhost", "gate.test")
     page = await watching(feed, "--host-resolver-rules=MAP gate.test 127.0.0.1", at=elsewhere)
     assert await page.evaluate("bench.open()") == "insecure"
-
-
-# Without a camera: the two rules by which frames become reports.
-
-
-async def test_a_code_is_new_until_it_was_seen_within_a_second(feed: Path, watching: Opener) -> None:
-    page = await watching(feed)
-    steps: list[tuple[str, int, bool]] = [
-        ("A", 0, True), ("A", 900, False), ("A", 1800, False), ("B", 1900, True), ("A", 2000, False),
-        ("A", 3100, True), ("SVC2.PHONE.1.X", 4000, True), ("SVC2.PHONE.2.Y", 4900, False), ("SVC2.OTHER.2.Y", 5000, True),
-    ]  # fmt: skip
-    told: Any = await page.evaluate(
-        "(steps) => { const seen = new bench.Sightings(); return steps.map(([text, at]) => seen.isNew(text, at)); }", steps
-    )
-    assert told == [is_new for _, _, is_new in steps]
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (720, 1280), (640, 480), (1920, 1080), (320, 240)])
-async def test_no_view_is_larger_than_the_frame_or_than_960_by_720(
-    feed: Path, watching: Opener, width: int, height: int
-) -> None:
-    page = await watching(feed)
-    views: Any = await page.evaluate(
-        "(frame) => Array.from({ length: 12 }, (_, at) => bench.viewOf(frame, at))", {"width": width, "height": height}
-    )
-    for view in views:
-        assert view["left"] >= 0 and view["left"] + view["width"] <= width
-        assert view["top"] >= 0 and view["top"] + view["height"] <= height
-        assert view["shown_width"] * view["shown_height"] <= min(960 * 720, width * height)
-        assert abs(view["shown_width"] / view["shown_height"] - view["width"] / view["height"]) < 0.01
-    assert {view["inverted"] for view in views} == {True, False}

@@ -1,4 +1,4 @@
-"""Every code is read from a video, however it is held. Figures are printed; they are bounds only in `make scanner-full`."""
+"""Every code is read from a video, however it is held. Figures are printed; the full size holds bounds on them."""
 
 from pathlib import Path
 from statistics import quantiles

@@ -1,4 +1,4 @@
-"""What the camera reports, and when it does not look: while a result is shown, while the page is hidden, after it was let go."""
+"""What the camera reports, and when it does not look: while a result is shown, and while the page is hidden."""
 
 import asyncio
 from pathlib import Path
