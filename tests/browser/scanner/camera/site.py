@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -100,7 +100,9 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Security-Policy", policy)
             self.send_header("Permissions-Policy", HEADERS["Permissions-Policy"])
             self.end_headers()
-            self.wfile.write(content)
+            # A browser that is closed takes no more.
+            with suppress(ConnectionError):
+                self.wfile.write(content)
 
         def log_message(self, format: str, *args: object) -> None:
             """Not into the output of the tests."""

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import psutil
 import pytest
 from playwright.async_api import Page
 
 from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.conftest import Opener
+from tests.browser.scanner.camera.processes import renderer
 from tests.size import FULL
 
 pytestmark = pytest.mark.browser
@@ -36,8 +36,4 @@ async def _resident(page: Page) -> int:
     """Without what a garbage collection frees."""
     session = await page.context.new_cdp_session(page)
     await session.send("HeapProfiler.collectGarbage")
-    browser = page.context.browser
-    assert browser is not None
-    system = await (await browser.new_browser_cdp_session()).send("SystemInfo.getProcessInfo")
-    renderers = [psutil.Process(one["id"]) for one in system["processInfo"] if one["type"] == "renderer"]
-    return max(process.memory_info().rss for process in renderers)
+    return (await renderer(page)).memory_info().rss

@@ -8,6 +8,7 @@ from playwright.async_api import Page
 
 from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.conftest import Opener
+from tests.browser.scanner.camera.processes import worker_seconds
 from tests.size import FULL
 
 pytestmark = pytest.mark.browser
@@ -24,12 +25,23 @@ async def test_every_code_is_read_by_zxing(tmp_path: Path, watching: Opener) -> 
     page = await watching(feeds.write_feed(tmp_path / "all.mjpeg", sorted_by_look(shown)))
     assert await page.evaluate("bench.open()") is None
     await page.wait_for_function(READ_ALL, arg=[text for _, text in shown], timeout=WITHIN)
-    p50, _ = await told(page, "all looks", "zxing")
-    assert p50 < WANTED_MS
+    await told(page, "all looks", "zxing")
+    # Of the processor, not of the clock: the same on a busy machine.
+    used = await worker_seconds(page) * 1000 / await page.evaluate("bench.looks.length")
+    print(f"{used:.1f} ms of a processor a frame, with the start of the worker")
+    assert used < WANTED_MS
 
 
 def sorted_by_look(shown: list[tuple[feeds.Look, str]]) -> list[tuple[feeds.Look, str]]:
     return sorted(shown, key=lambda one: one[0].__name__)
+
+
+async def test_where_frames_give_no_bytes_they_are_drawn(tmp_path: Path, watching: Opener) -> None:
+    shown = [(feeds.tilted, text) for text in feeds.tokens(4, seed=9)]
+    page = await watching(feeds.write_feed(tmp_path / "drawn.mjpeg", shown))
+    assert await page.evaluate("delete globalThis.VideoFrame && bench.open()") is None
+    await page.wait_for_function(READ_ALL, arg=[text for _, text in shown], timeout=WITHIN)
+    await told(page, "tilted, drawn", "zxing")
 
 
 async def test_without_webassembly_plain_javascript_reads(tmp_path: Path, watching: Opener) -> None:
