@@ -1,15 +1,14 @@
 // The camera of a phone, as a reader of codes: shows its picture in a video element, and reports each code once.
 //
-// It works only while somebody looks: not while a result is shown (`pause`) nor while the page is hidden. After half a minute of
-// that it lets go of the camera itself, which costs battery and shows a light, and takes it again when it goes on.
+// It works only while somebody looks: not while a result is shown (`pause`), nor while the page is hidden. After half a
+// minute of that it lets go of the camera itself, which costs battery and shows a light. Going on, it takes it again.
 
 import { Decoder } from "./decoder.js";
 import { CameraFault } from "./fault.js";
 import { Frames } from "./frames.js";
-import type { Seen, View } from "./messages.js";
+import type { Picture, Seen } from "./messages.js";
 import { Sightings } from "./sightings.js";
 import { type CameraName, cameras, closeStream, hasTorch, light, openStream, trackOf } from "./stream.js";
-import { viewOf } from "./views.js";
 
 export interface CameraOptions {
   // One of those that `cameras()` tells; without it, the one that looks away from the person.
@@ -20,7 +19,7 @@ export interface CameraOptions {
   // The camera was there and is gone: unplugged, forbidden, or taken by another app. `resume()` tries again.
   readonly onFault?: (fault: CameraFault) => void;
   // Every frame that was looked at, for measuring.
-  readonly onLook?: (seen: Seen, view: View) => void;
+  readonly onLook?: (seen: Seen) => void;
   // Seconds of pause after which the camera is let go.
   readonly rest?: number;
 }
@@ -117,7 +116,7 @@ export class Camera {
     this.#update();
   }
 
-  // Whether the torch is on; `hasTorch`, whether there is one. Android tells only some moments after the picture has begun.
+  // Whether the torch is on; `hasTorch`, whether there is one. Android tells that some moments after the picture has begun.
   get torch(): boolean {
     return this.#isLit;
   }
@@ -172,8 +171,8 @@ export class Camera {
       this.#release();
       await this.#attach(await openStream(this.#wanted));
     }
-    // A phone may pause a video behind the page's back.
-    if (this.video.paused && this.#stream !== null) await play(this.video);
+    // A phone may pause a video behind the page's back. A camera without a picture never plays: nobody waits for that.
+    if (this.video.paused && this.#stream !== null) void this.video.play().catch(() => undefined);
   }
 
   async #attach(stream: MediaStream): Promise<void> {
@@ -216,35 +215,25 @@ export class Camera {
   async #look(): Promise<void> {
     this.#isLooking = true;
     try {
-      const picture = await createImageBitmap(this.video);
-      if (!this.isWatching) {
-        picture.close();
-        return;
-      }
-      const view = viewOf(picture, this.#empty);
-      const seen = await this.#decoder.look(picture, view);
-      if (seen !== null) this.#take(seen, view);
+      const seen = await this.#decoder.look(await pictureOf(this.video), this.#empty);
+      if (seen !== null) this.#take(seen);
     } catch {
-      // Between two cameras a video has no picture, and createImageBitmap says so by an error.
+      // Between two cameras a video has no picture, which is told by an error.
     } finally {
       this.#isLooking = false;
     }
   }
 
-  #take(seen: Seen, view: View): void {
+  #take(seen: Seen): void {
     // The result of a frame from before a pause comes too late.
     if (!this.isWatching) return;
     this.#empty = seen.text === null ? this.#empty + 1 : 0;
-    this.options.onLook?.(seen, view);
+    this.options.onLook?.(seen);
     if (seen.text !== null && this.#sightings.isNew(seen.text, performance.now())) this.onCode(seen.text);
   }
 }
 
-async function play(video: HTMLVideoElement): Promise<void> {
-  try {
-    await video.play();
-  } catch (fault) {
-    // Another camera was chosen meanwhile.
-    if (!(fault instanceof DOMException && fault.name === "AbortError")) throw fault;
-  }
+// A frame as the camera made it costs the page nothing. Browsers without such frames draw it.
+async function pictureOf(video: HTMLVideoElement): Promise<Picture> {
+  return "VideoFrame" in globalThis ? new VideoFrame(video) : createImageBitmap(video);
 }

@@ -1,6 +1,6 @@
 // The page's side of the decoder: one picture at a time, and a new worker if one does not answer.
 
-import type { Look, Seen, Start, View } from "./messages.js";
+import type { Look, Picture, Seen, Start } from "./messages.js";
 
 // A picture takes a hundredth of this. A worker that the phone has stopped for want of memory never answers.
 const PATIENCE_MS = 5000;
@@ -13,13 +13,9 @@ export class Decoder {
     this.#worker = this.#start();
   }
 
-  get isBusy(): boolean {
-    return this.#waiting !== null;
-  }
-
-  // What is in this view of the picture; null if the worker was lost over it. The picture is the worker's afterwards.
-  async look(picture: ImageBitmap, view: View): Promise<Seen | null> {
-    const message: Look = { kind: "look", picture, view };
+  // What is in the picture; null if the worker was lost over it. The picture is the worker's afterwards.
+  async look(picture: Picture, empty: number): Promise<Seen | null> {
+    const message: Look = { kind: "look", picture, empty };
     const answer = new Promise<Seen | null>((resolve) => { this.#waiting = resolve; });
     this.#worker.postMessage(message, [picture]);
     const patience = setTimeout(() => this.#restart(), PATIENCE_MS);

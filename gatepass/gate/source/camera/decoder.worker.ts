@@ -3,7 +3,9 @@
 import type { Engine } from "./engines/engine.js";
 import { qr } from "./engines/qr.js";
 import { startZxing } from "./engines/zxing.js";
+import { greyOf } from "./grey.js";
 import type { Look, Seen, ToDecoder } from "./messages.js";
+import type { View } from "./views.js";
 
 // The part of a worker's scope that is used here; TypeScript's own types of it do not go together with those of pages.
 interface Scope {
@@ -13,7 +15,6 @@ interface Scope {
 
 const scope = self as unknown as Scope;
 let engine: Engine = qr;
-let drawn: OffscreenCanvasRenderingContext2D | null = null;
 
 scope.onmessage = ({ data }) => {
   if (data.kind === "start") void start(data.wasm);
@@ -28,26 +29,16 @@ async function start(wasm: string): Promise<void> {
   }
 }
 
-async function look({ picture, view }: Look): Promise<void> {
+async function look({ picture, empty }: Look): Promise<void> {
   const began = performance.now();
   const used = engine;
   let text: string | null = null;
+  let view: View | null = null;
   try {
-    const { shown_width: width, shown_height: height } = view;
-    const canvas = contextOf(width, height);
-    canvas.drawImage(picture, view.left, view.top, view.width, view.height, 0, 0, width, height);
-    picture.close();
-    text = await used.read(canvas.getImageData(0, 0, width, height), view.inverted);
+    const grey = await greyOf(picture, empty).finally(() => picture.close());
+    view = grey.view;
+    text = await used.read(grey.pixels, view.isInverted);
   } finally {
-    scope.postMessage({ kind: "seen", text, milliseconds: performance.now() - began, engine: used.name });
+    scope.postMessage({ kind: "seen", text, view, milliseconds: performance.now() - began, engine: used.name });
   }
-}
-
-// One canvas for all frames: a new one for each would be memory to collect, 15 times a second.
-function contextOf(width: number, height: number): OffscreenCanvasRenderingContext2D {
-  drawn ??= new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-  if (drawn === null) throw new Error("This browser draws nothing in a worker.");
-  if (drawn.canvas.width !== width) drawn.canvas.width = width;
-  if (drawn.canvas.height !== height) drawn.canvas.height = height;
-  return drawn;
 }

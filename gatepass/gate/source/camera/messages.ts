@@ -1,19 +1,11 @@
 // What the page and its decoder say to each other.
 
+import type { View } from "./views.js";
+
 // "qr" is plain JavaScript: it reads until zxing's WebAssembly has started, and goes on where it cannot.
 export type EngineName = "zxing" | "qr";
 
-// Which part of a frame is looked at, and at what size.
-export interface View {
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-  readonly shown_width: number;
-  readonly shown_height: number;
-  // White modules on black too: a phone that inverts its colours for its owner's eyes.
-  readonly inverted: boolean;
-}
+export type Picture = VideoFrame | ImageBitmap;
 
 export interface Start {
   readonly kind: "start";
@@ -22,13 +14,15 @@ export interface Start {
 
 export interface Look {
   readonly kind: "look";
-  readonly picture: ImageBitmap;
-  readonly view: View;
+  readonly picture: Picture;
+  // Frames since a code was last found: they choose the view.
+  readonly empty: number;
 }
 
 export interface Seen {
   readonly kind: "seen";
   readonly text: string | null;
+  readonly view: View | null;
   // How long the worker took, from the picture to the text.
   readonly milliseconds: number;
   readonly engine: EngineName;

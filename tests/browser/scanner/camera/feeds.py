@@ -1,7 +1,7 @@
 """Videos for Chromium's fake camera: codes as guests hold them before a lens. Joined JPEGs, drawn by Pillow alone.
 
-A video shows each code for some frames and then an empty hand, and begins again at its end. Chromium plays such a file at
-30 frames a second.
+A video shows each code for some frames and then an empty hand, and begins again at its end. Chromium plays such a file
+at 30 frames a second.
 """
 
 import io
@@ -59,7 +59,7 @@ def straight(moment: Moment) -> Image.Image:
 
 
 def far(moment: Moment) -> Image.Image:
-    """At arm's length: a module of the longest code has two pixels of the camera, and one in a picture of half the size."""
+    """At arm's length: a module of the longest code has two pixels of the camera, and one at half of its size."""
     return _placed(moment.code, _square((700, 330), 140))
 
 
@@ -68,7 +68,9 @@ def tilted(moment: Moment) -> Image.Image:
     turned = _turned(_square((640, 360), 400), (640, 360), moment.gone * 50 - 25)
     leaning = [(x, y * 0.9 + (40 if at < 2 else 0)) for at, (x, y) in enumerate(turned)]
     top_left, top_right, bottom_right, bottom_left = leaning
-    return _placed(moment.code, [_toward(top_left, top_right, 0.1), _toward(top_right, top_left, 0.1), bottom_right, bottom_left])
+    return _placed(
+        moment.code, [_toward(top_left, top_right, 0.1), _toward(top_right, top_left, 0.1), bottom_right, bottom_left]
+    )
 
 
 def blurred(moment: Moment) -> Image.Image:
@@ -105,24 +107,28 @@ def noisy(moment: Moment) -> Image.Image:
 LOOKS: Final[dict[str, Look]] = {
     look.__name__: look for look in (straight, far, tilted, blurred, moving, glare, dark, noisy)
 }
+# Drawn once for all frames of a code. Of the others each drawing is shown twice.
+STILL: Final = {straight, far, blurred}
 
 
-def write_feed(path: Path, look: Look, texts: list[str], *, held: int = HELD, empty: int = EMPTY) -> Path:
+def write_feed(path: Path, shown: list[tuple[Look, str]], *, held: int = HELD, empty: int = EMPTY) -> Path:
     """`path` must end in `.mjpeg`: Chromium goes by it."""
     with path.open("wb") as file:
-        for frame in frames(look, texts, held=held, empty=empty):
-            file.write(as_jpeg(frame))
+        for look, text in shown:
+            for frame in held_frames(look, text, held):
+                file.write(frame)
+            file.write(as_jpeg(_background()) * empty)
     return path
 
 
-def frames(look: Look, texts: list[str], *, held: int = HELD, empty: int = EMPTY) -> Iterator[Image.Image]:
-    draw = random.Random(7)
-    for text in texts:
-        code = picture(text)
-        for at in range(held):
-            yield look(Moment(code, at / max(held - 1, 1), draw))
-        for _ in range(empty):
-            yield _background().copy()
+def held_frames(look: Look, text: str, held: int = HELD) -> Iterator[bytes]:
+    """The frames of one code, as JPEGs."""
+    code, draw = picture(text), random.Random(text)
+    times = held if look in STILL else 2
+    for at in range(0, held, times):
+        frame = as_jpeg(look(Moment(code, at / held, draw)))
+        for _ in range(min(times, held - at)):
+            yield frame
 
 
 def as_jpeg(frame: Image.Image) -> bytes:
@@ -148,7 +154,12 @@ def _background() -> Image.Image:
         room = Image.new("RGB", SIZE, (96, 88, 80))
         pen = ImageDraw.Draw(room)
         for _ in range(60):
-            x, y, width, height = draw.randrange(1280), draw.randrange(720), draw.randrange(20, 260), draw.randrange(20, 200)
+            x, y, width, height = (
+                draw.randrange(1280),
+                draw.randrange(720),
+                draw.randrange(20, 260),
+                draw.randrange(20, 200),
+            )
             grey = draw.randrange(30, 200)
             pen.rectangle((x, y, x + width, y + height), fill=(grey, grey - 10, grey - 20))
         _kept["background"] = room.filter(ImageFilter.GaussianBlur(2))
@@ -186,7 +197,9 @@ def _placed(code: Image.Image, corners: list[Point]) -> Image.Image:
     doubled = [((x - left) * 2, (y - top) * 2) for x, y in corners]
     size = (right - left, bottom - top)
     big = (size[0] * 2, size[1] * 2)
-    seen = code.transform(big, Image.Transform.PERSPECTIVE, _coefficients(doubled, code.size), Image.Resampling.BILINEAR)
+    seen = code.transform(
+        big, Image.Transform.PERSPECTIVE, _coefficients(doubled, code.size), Image.Resampling.BILINEAR
+    )
     mask = Image.new("L", big, 0)
     ImageDraw.Draw(mask).polygon(doubled, fill=255)
     frame = _background().copy()

@@ -1,28 +1,26 @@
 // A page with nothing but the camera. What it tells is kept for the test to read.
 
-import { Camera, CameraFault, type CameraOptions, type Seen, type View } from "../../../../gatepass/gate/source/camera/index.js";
+import { Camera, CameraFault, type CameraOptions, type Seen } from "../../../../gatepass/gate/source/camera/index.js";
+import { greyOf } from "../../../../gatepass/gate/source/camera/grey.js";
 import { Sightings } from "../../../../gatepass/gate/source/camera/sightings.js";
 import { viewOf } from "../../../../gatepass/gate/source/camera/views.js";
-
-interface Looked extends Seen {
-  readonly pixels: number;
-}
 
 class Bench {
   camera: Camera | null = null;
   codes: string[] = [];
-  looks: Looked[] = [];
+  looks: Seen[] = [];
   faults: string[] = [];
   isPausedByCode = false;
   readonly Sightings = Sightings;
   readonly viewOf = viewOf;
+  readonly greyOf = greyOf;
 
   async open(options: CameraOptions = {}): Promise<string | null> {
     try {
       this.camera = await Camera.open(this.video, (text) => this.#onCode(text), {
         ...options,
         onFault: (fault) => this.faults.push(fault.code),
-        onLook: (seen, view) => this.#onLook(seen, view),
+        onLook: (seen) => this.looks.push(seen),
       });
       return null;
     } catch (fault) {
@@ -47,10 +45,6 @@ class Bench {
   #onCode(text: string): void {
     this.codes.push(text);
     if (this.isPausedByCode) this.camera?.pause();
-  }
-
-  #onLook(seen: Seen, view: View): void {
-    this.looks.push({ ...seen, pixels: view.shown_width * view.shown_height });
   }
 }
 
