@@ -265,7 +265,7 @@ bridge-check:  ## the bridge of examples/pretix against pretix itself, killed 20
 	$(BIN)/pytest -q -s tests/bridge
 
 .PHONY: check
-check: check-code check-sql check-openapi check-styles check-repo  ## lint, types, imports, SQL, OpenAPI, styles, workflow
+check: check-code check-sql check-openapi check-styles check-scanner check-repo  ## lint, types, imports, SQL, OpenAPI, styles, scanner, workflow
 
 .PHONY: check-code
 check-code:  ## format, lint, types and the layers of imports
@@ -292,6 +292,14 @@ check-styles: tools/node_modules  ## the studio's style sheet is what `make styl
 	tools/node_modules/.bin/tailwindcss --minify -i tools/studio.css -o .styles.css
 	cmp .styles.css gatepass/studio/static/studio.css || (echo "Run make styles and commit."; exit 1)
 	rm .styles.css
+
+.PHONY: check-scanner
+check-scanner: tools/node_modules  ## the scanner: types, and its committed files are what `make scanner` builds
+	tools/node_modules/.bin/tsc -p gatepass/gate/source
+	tools/node_modules/.bin/tsc -p gatepass/gate/source/service_worker
+	$(call build_scanner,.scanner)
+	for file in .scanner/*; do cmp $$file gatepass/gate/static/$${file##*/} || { echo "Run make scanner and commit."; exit 1; }; done
+	rm -r .scanner
 
 .PHONY: check-repo
 check-repo:  ## the workflow, templates and hooks for contributors, by their own linters
@@ -352,6 +360,15 @@ docs-check:  ## the documentation: generated parts, links, the site, every code 
 .PHONY: styles
 styles: tools/node_modules  ## build the studio's style sheet
 	tools/node_modules/.bin/tailwindcss --minify -i tools/studio.css -o gatepass/studio/static/studio.css
+
+.PHONY: scanner
+scanner: tools/node_modules  ## build the scanner's scripts and style sheet
+	$(call build_scanner,gatepass/gate/static)
+
+# Its texts are made by the server, and stay a file of their own.
+build_scanner = cd gatepass/gate/source && ../../../tools/node_modules/.bin/esbuild app.ts styles/app.css service_worker/sw.ts camera/decoder.worker.ts \
+  --bundle --minify --format=esm --target=es2022 --charset=utf8 --external:./words.js --log-level=warning --entry-names=[name] \
+  --outdir=$(abspath $(1))
 
 tools/node_modules: tools/package-lock.json
 	$(call need,npm)

@@ -1,4 +1,4 @@
-"""Health checks of the API and the studio.
+"""Health checks of every process that serves.
 
 /livez: the process answers. /readyz: PostgreSQL commits too, with a schema that this code can run on. /healthz: the
 same, and the letter of the cell, so that the edge sends nothing to a process of another cell.
@@ -26,6 +26,7 @@ from gatepass.migrations.head import head, is_ahead
 
 # Seconds between two checks for the metric, because nobody may be asking /readyz.
 CHECK_EVERY: Final = 5.0
+READY_HELP: Final = "1 while /readyz answers 200"
 
 router = APIRouter(include_in_schema=False)
 log = logger(__name__)
@@ -47,11 +48,21 @@ async def healthz(request: Request) -> JSONResponse:
 
 
 async def _answer(request: Request, **more: str) -> JSONResponse:
-    readiness: Readiness = request.app.state.readiness
+    readiness: Readiness | AlwaysReady = request.app.state.readiness
     reason = await readiness.trouble()
     if reason is not None:
         return JSONResponse({"status": "unavailable", **more, "reason": reason}, 503)
     return JSONResponse({"status": "ok", **more})
+
+
+class AlwaysReady(Collector):
+    """Of a process that serves files alone: it is ready when it answers."""
+
+    async def trouble(self) -> None:
+        return None
+
+    def collect(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily("gatepass_ready", READY_HELP, 1)
 
 
 class Readiness(Collector):
@@ -79,7 +90,7 @@ class Readiness(Collector):
             await asyncio.wait([watching])
 
     def collect(self) -> Iterator[Metric]:
-        yield GaugeMetricFamily("gatepass_ready", "1 while /readyz answers 200", int(self._is_ready))
+        yield GaugeMetricFamily("gatepass_ready", READY_HELP, int(self._is_ready))
 
     async def _watch(self) -> None:
         while True:

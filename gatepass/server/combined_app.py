@@ -1,4 +1,7 @@
-"""The application of a server process: the API, the studio, card pages, or all of them on one port."""
+"""The application of a server process: the API, the studio, card pages, the scanner, or all of them on one port.
+
+Every process of the API serves the scanner too: it is a few files, needs no database, and calls the API alone.
+"""
 
 from contextlib import AsyncExitStack
 from enum import StrEnum
@@ -10,14 +13,18 @@ from gatepass.base.settings import Settings
 from gatepass.server.connections import Connections
 
 CARD_PAGES: Final = "/c/"
-# What the API does not answer if there is another interface in its process.
+SCANNER: Final = "/gate"
+# What only the studio or the card pages answer.
 OTHER_PATHS: Final = ("/studio", "/covers/", CARD_PAGES)
+# What the scanner answers, besides its page. Pairing, /gate/pair/…, is the API's.
+SCANNER_PATHS: Final = (f"{SCANNER}/static/", f"{SCANNER}/sw.js", f"{SCANNER}/app.webmanifest")
 
 
 class Interface(StrEnum):
     API = "api"
     STUDIO = "studio"
     CARD_PAGE = "card-page"
+    GATE = "gate"
 
 
 class CombinedApp:
@@ -27,12 +34,14 @@ class CombinedApp:
         # FastAPI takes more than a second to import; `gatepass --help` should not wait for it.
         from gatepass.api.app import create_app as create_api  # noqa: PLC0415
         from gatepass.card_page.app import create_app as create_card_page  # noqa: PLC0415
+        from gatepass.gate.app import create_app as create_gate  # noqa: PLC0415
         from gatepass.studio.app import create_app as create_studio  # noqa: PLC0415
 
         self._api = create_api(settings) if only in (None, Interface.API) else None
         self._studio = create_studio(settings) if only in (None, Interface.STUDIO) else None
         self._card_page = create_card_page(settings) if only in (None, Interface.CARD_PAGE) else None
-        self._only = None if only is None else self._api or self._studio or self._card_page
+        self._gate = create_gate(settings) if only in (None, Interface.API, Interface.GATE) else None
+        self._only = None if only in (None, Interface.API) else self._studio or self._card_page or self._gate
         # The interfaces with streams, which end when the process stops.
         self._others = [
             *([self._studio.studio] if self._studio is not None else []),
@@ -43,20 +52,26 @@ class CombinedApp:
             registry = self._api.state.metrics.registry
             for other in self._others:
                 registry.register(other.metrics)
-        else:
+        elif self._others:
             (alone,) = self._others
             registry = alone.metrics.registry
             registry.register(alone.readiness)
+        else:
+            assert self._gate is not None  # noqa: S101  nothing else is left
+            registry = self._gate.state.registry
+            registry.register(self._gate.state.readiness)
         registry.register(self.connections)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._only is not None:
             await self._only(scope, receive, send)
             return
-        assert self._api is not None and self._studio is not None and self._card_page is not None  # noqa: S101, PT018
+        assert self._api is not None and self._gate is not None  # noqa: S101, PT018  either all, or the API and the scanner
         if scope["type"] == "lifespan":
             await self._live(scope, receive, send)
-        elif not scope["path"].startswith(OTHER_PATHS):
+        elif is_scanner(scope["path"]):
+            await self._gate(scope, receive, send)
+        elif self._studio is None or self._card_page is None or not scope["path"].startswith(OTHER_PATHS):
             await self._api(scope, receive, send)
         elif scope["path"].startswith(CARD_PAGES):
             await self._card_page(scope, receive, send)
@@ -86,3 +101,7 @@ class CombinedApp:
             await self._api(scope, receive, send_on)
         for message in closed:
             await send(message)
+
+
+def is_scanner(path: str) -> bool:
+    return path == SCANNER or path.startswith(SCANNER_PATHS)

@@ -41,6 +41,7 @@ from gatepass.studio.tickets import (
     erasure,
     holders,
     imports,
+    lead,
     letting_in,
     mailings,
     tickets,
@@ -61,6 +62,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     passkeys.router,
     address.router,
     notices.router,
+    lead.door,
 )
 # The sections, in the order of the menu; each at /studio/{mode}/….
 SECTIONS: Final[tuple[APIRouter, ...]] = (
@@ -80,6 +82,7 @@ SECTIONS: Final[tuple[APIRouter, ...]] = (
     cards.router,
     card_links.router,
     letting_in.router,
+    lead.router,
     holders.router,
     # Before devices.router, where an id stands in the place of `pair`.
     pairing.router,

@@ -1,4 +1,4 @@
-"""`gatepass serve`: the API, the studio and card pages, one process of them.
+"""`gatepass serve`: the API, the studio, card pages and the scanner, one process of them.
 
 Run one process for each core; they share nothing but PostgreSQL. Where many gates scan, start some with `--only`,
 so that no page shares a process with a gate.
@@ -23,7 +23,7 @@ def serve(
     ] = None,
     only: Annotated[Interface | None, typer.Option(help="Serve one interface; without this, all.")] = None,
 ) -> None:
-    """Serve the API, the studio and card pages until told to stop."""
+    """Serve the API, the studio, card pages and the scanner until told to stop."""
     settings = read_settings_with_vault(host=host, port=port)
     bound = run.bind(settings.host, settings.port)
     address = run.url_of(settings.host, bound)

@@ -1,6 +1,6 @@
 """Devices at the gates: how they are paired, what they work for, and how they end."""
 
-from gatepass.domain.devices.assignment import Assignment, assignments_of
+from gatepass.domain.devices.assignment import Assignment, assignments_of, gates_of
 from gatepass.domain.devices.device import Device, DeviceNotFound, DeviceStatus
 from gatepass.domain.devices.editing import change
 from gatepass.domain.devices.ending import retire, revoke
@@ -23,6 +23,7 @@ __all__ = [
     "change",
     "devices_of",
     "find_device",
+    "gates_of",
     "issue_key",
     "lock_device",
     "pair_now",

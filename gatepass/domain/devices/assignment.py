@@ -26,6 +26,11 @@ async def assignments_of(tx: Tx, organization_id: UUID, device_id: UUID) -> list
     return await tx.all(Assignment, OF_DEVICE, organization_id, device_id, MOST)
 
 
+async def gates_of(tx: Tx, organization_id: UUID, event_id: UUID) -> list[str]:
+    """The gates at which devices work for this event, or have worked."""
+    return [row["gate"] for row in await tx.rows(GATES, organization_id, event_id, MOST)]
+
+
 async def assign(
     tx: Tx, organization_id: UUID, device_id: UUID, event_id: UUID, gate: str, *, by: str, at: datetime
 ) -> None:
@@ -44,6 +49,15 @@ OF_DEVICE: Final = """
      WHERE organization_id = $1
        AND device_id = $2
      ORDER BY since DESC
+     LIMIT $3
+"""
+
+GATES: Final = """
+    SELECT DISTINCT gate
+      FROM device_assignment
+     WHERE organization_id = $1
+       AND event_id = $2
+     ORDER BY gate
      LIMIT $3
 """
 

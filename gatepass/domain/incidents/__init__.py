@@ -9,7 +9,7 @@ from gatepass.domain.incidents.incident import (
     IncidentNotFound,
 )
 from gatepass.domain.incidents.letting_in import LetIn, let_in
-from gatepass.domain.incidents.listing import IncidentFilter, count_open, find, list_incidents, of_card
+from gatepass.domain.incidents.listing import IncidentFilter, count_open, find, first_admission, list_incidents, of_card
 
 __all__ = [
     "MEANINGS",
@@ -22,6 +22,7 @@ __all__ = [
     "close",
     "count_open",
     "find",
+    "first_admission",
     "let_in",
     "list_incidents",
     "of_card",

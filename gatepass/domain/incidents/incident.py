@@ -54,7 +54,7 @@ class IncidentNotFound(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class FirstAdmission:
-    """The admission before, of a duplicate: the one that came to us first, whatever the clocks of the devices say."""
+    """The first admission of a ticket: the one that came to us first, whatever the clocks of the devices say."""
 
     gate: str | None
     device_id: UUID | None

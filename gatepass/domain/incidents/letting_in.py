@@ -19,7 +19,7 @@ from gatepass.domain.cards import CardStatus, HeldCard
 from gatepass.domain.events import EventStatus
 from gatepass.domain.incidents.incident import IncidentKind
 from gatepass.domain.keys import Mode
-from gatepass.domain.tickets import ACTIVATED, TicketState
+from gatepass.domain.tickets import ACTIVATED, AlreadyActivated, TicketState
 from gatepass.domain.webhooks import Message, MessageType
 
 LET_IN: Final = "let in"
@@ -52,91 +52,101 @@ class _Ticket:
         return self.activated_at is not None or self.admitted_at is not None
 
 
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """Who lets somebody in, where, when and why."""
+
+    event_id: UUID
+    gate: str | None
+    reason: str
+    by: str
+    at: datetime
+
+
 async def let_in(
-    tx: Tx, organization_id: UUID, card_id: UUID, event_id: UUID, *, reason: str, by: str, at: datetime
+    tx: Tx,
+    organization_id: UUID,
+    card_id: UUID,
+    event_id: UUID,
+    *,
+    gate: str | None = None,
+    seen_unused: bool = False,
+    reason: str,
+    by: str,
+    at: datetime,
 ) -> LetIn:
-    """Let the holder of this card in to this event."""
+    """Let the holder of this card in to this event.
+
+    With `seen_unused` the person has seen an unused ticket. If it was used since, they are told (AlreadyActivated): a
+    finger that taps twice opens no incident.
+    """
+    door = _Door(event_id, gate, reason, by, at)
     event = await events.find(tx, organization_id, event_id)
     card = await cards.find(tx, organization_id, card_id)
     ticket = await tx.one(_Ticket, LOCK, organization_id, card_id, event_id)
     is_good = event.event.status is EventStatus.PUBLISHED and card.status is CardStatus.ACTIVE
     if ticket is not None and ticket.is_unused and is_good:
-        await _activate(tx, organization_id, event_id, card, ticket, reason=reason, by=by, at=at)
+        await _activate(tx, organization_id, door, card, ticket)
         return LetIn(activated=True)
-    return LetIn(False, await _open(tx, organization_id, event_id, card, ticket, reason=reason, by=by, at=at))
+    if seen_unused and ticket is not None and ticket.activated_at is not None:
+        raise AlreadyActivated
+    return LetIn(False, await _open(tx, organization_id, door, card, ticket))
 
 
-async def _activate(
-    tx: Tx,
-    organization_id: UUID,
-    event_id: UUID,
-    card: HeldCard,
-    ticket: _Ticket,
-    *,
-    reason: str,
-    by: str,
-    at: datetime,
-) -> None:
+async def _activate(tx: Tx, organization_id: UUID, door: _Door, card: HeldCard, ticket: _Ticket) -> None:
     """Use the ticket, as a scan does. The scanner of that scan is the person."""
-    scan_id = new_id()
-    await tx.run(ACTIVATE, organization_id, ticket.id, at, scan_id, by)
+    scan_id, by, at = new_id(), door.by, door.at
+    await tx.run(ACTIVATE, organization_id, ticket.id, at, scan_id, by, door.gate)
     mode = Mode.SANDBOX if twin.is_twin(organization_id) else Mode.LIVE
     person_id = strict_uuid(by.partition(" ")[2]) or id_of(bytes(16))
     await tx.run(
-        RECORD, organization_id, at, scan_id, mode, person_id, event_id, card.number, card.id, ticket.id, ACTIVATED, by
-    )
+        RECORD, organization_id, at, scan_id, mode, person_id, door.event_id, card.number, card.id, ticket.id,
+        ACTIVATED, by, door.gate,
+    )  # fmt: skip
     data = {
         "ticket_id": str(ticket.id),
-        "event_id": str(event_id),
+        "event_id": str(door.event_id),
         "card_number": card.number,
         "activated_at": rfc3339(at),
         "occurred_at": None,
-        "gate": None,
+        "gate": door.gate,
         "scanner_id": by,
     }
     message = Message(new_id(), MessageType.TICKET_ACTIVATED, data, ordering_key=ticket.id)
     await webhooks.emit(tx, organization_id, [message], at=at)
     await audit_log.record(
         tx, organization_id, "ticket", ticket.id, LET_IN, by=by, at=at,
-        was=TicketState.ISSUED, becomes=TicketState.ACTIVATED, reason=reason,
+        was=TicketState.ISSUED, becomes=TicketState.ACTIVATED, reason=door.reason,
     )  # fmt: skip
     if ticket.was_shown:
         await tx.run(OPEN_SECOND, at, [organization_id], [ticket.id], [None], [None])
 
 
-async def _open(
-    tx: Tx,
-    organization_id: UUID,
-    event_id: UUID,
-    card: HeldCard,
-    ticket: _Ticket | None,
-    *,
-    reason: str,
-    by: str,
-    at: datetime,
-) -> UUID:
+async def _open(tx: Tx, organization_id: UUID, door: _Door, card: HeldCard, ticket: _Ticket | None) -> UUID:
     """An `override`; and beside it a `duplicate`, if somebody came in with the ticket before."""
     opened: dict[str, object] = {
         "organization_id": organization_id,
         "id": new_id(),
-        "event_id": event_id,
+        "event_id": door.event_id,
         "kind": IncidentKind.OVERRIDE,
         "ticket_id": None if ticket is None else ticket.id,
         "card_id": card.id,
         "card_number": card.number,
-        "reason": reason,
-        "opened_by": by,
+        "gate": door.gate,
+        "reason": door.reason,
+        "opened_by": door.by,
     }
     found = [opened]
     if ticket is not None and ticket.was_shown:
         first = (await tx.rows(FIRST, organization_id, ticket.id, opened["id"]))[0]
         found.append({**opened, "id": new_id(), "kind": IncidentKind.DUPLICATE, **dict(first)})
-    await tx.run(OPEN, at, msgspec.json.encode(found).decode())
+    await tx.run(OPEN, door.at, msgspec.json.encode(found).decode())
     if ticket is not None:
-        await tx.run(ADMIT, organization_id, ticket.id, at)
+        await tx.run(ADMIT, organization_id, ticket.id, door.at)
     await audit_log.record(
-        tx, organization_id, "card", card.id, LET_IN, by=by, at=at, becomes="incident opened", reason=reason
-    )
+        tx, organization_id, "card", card.id, LET_IN, by=door.by, at=door.at, becomes="incident opened",
+        reason=door.reason,
+    )  # fmt: skip
     id = opened["id"]
     assert isinstance(id, UUID)  # noqa: S101  it was made above
     return id
@@ -155,7 +165,7 @@ LOCK: Final = """
 
 ACTIVATE: Final = """
     UPDATE ticket
-       SET activated_at = $3, activated_by = $4, activated_gate = NULL, activated_scanner_id = $5, activation_key = NULL
+       SET activated_at = $3, activated_by = $4, activated_gate = $6, activated_scanner_id = $5, activation_key = NULL
      WHERE organization_id = $1
        AND id = $2
        AND activated_at IS NULL
@@ -165,8 +175,8 @@ ACTIVATE: Final = """
 # In the column of the API key stands the person who let them in.
 RECORD: Final = """
     INSERT INTO scan (organization_id, at, id, mode, key_id, event_id, card_number, card_id, ticket_id, verdict,
-                      scanner_id)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                      scanner_id, gate)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 """
 
 OPEN: Final = "SELECT open_incidents($1, $2)"

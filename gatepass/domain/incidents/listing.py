@@ -5,9 +5,10 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.ids import id_of
 from gatepass.base.paging import END, Place
 from gatepass.domain import twin
-from gatepass.domain.incidents.incident import Incident, IncidentKind, IncidentNotFound
+from gatepass.domain.incidents.incident import FirstAdmission, Incident, IncidentKind, IncidentNotFound
 
 # A page with a filter reads at most this many incidents, however few of them match.
 LOOKED_THROUGH: Final = 10_000
@@ -49,6 +50,11 @@ async def find(tx: Tx, organization_id: UUID, incident_id: UUID) -> Incident:
 async def of_card(tx: Tx, organization_id: UUID, card_id: UUID) -> list[Incident]:
     """The last incidents of a card, newest first."""
     return await tx.all(Incident, OF_CARD, organization_id, card_id, twin.owner_of(organization_id), MOST_OF_CARD)
+
+
+async def first_admission(tx: Tx, organization_id: UUID, ticket_id: UUID) -> FirstAdmission | None:
+    """Where and when somebody first came in with this ticket, also if that used no ticket."""
+    return await tx.one(FirstAdmission, FIRST, organization_id, ticket_id, id_of(bytes(16)))
 
 
 async def count_open(tx: Tx, organization_id: UUID, event_id: UUID) -> dict[IncidentKind, int]:
@@ -118,4 +124,10 @@ COUNT_OPEN: Final = """
        AND event_id = $2
        AND closed_at IS NULL
      GROUP BY kind
+"""
+
+# But for the one of this id: none has it.
+FIRST: Final = """
+    SELECT gate, device_id, scanner_id, occurred_at, received_at
+      FROM first_admission($1, $2, $3)
 """

@@ -39,6 +39,7 @@ EXPLAINED_BY: Final = (
     ("find", FIRST),
     ("events/[^/]+/live", "live"),
     ("events/[^/]+/incidents", "live#incidents"),
+    ("events/[^/]+/lead|lead", "live#the-leads-page-at-a-gate"),
     ("events/[^/]+/mail", "tickets#send-cards-by-mail"),
     ("events/[^/]+/imports", "tickets#import-a-list-of-guests"),
     ("events/[^/]+/cards", "tickets#print-and-export-cards"),

@@ -54,7 +54,13 @@ class Lead:
     tenant: Tenant
 
     async def code(
-        self, devices: int = 1, *, mode: Mode = Mode.LIVE, event_id: UUID | None = None, cell: str = "a"
+        self,
+        devices: int = 1,
+        *,
+        mode: Mode = Mode.LIVE,
+        event_id: UUID | None = None,
+        gate: str = "North",
+        cell: str = "a",
     ) -> MadeCode:
         async with self.tenant.db.transaction() as tx:
             return await pairing.make_code(
@@ -62,7 +68,7 @@ class Lead:
                 self.tenant.id,
                 mode,
                 event_id or self.tenant.event_id,
-                "North",
+                gate,
                 devices=devices,
                 cell=cell,
                 by=BY,

@@ -18,4 +18,5 @@ async def ids(tenant: factory.Tenant) -> dict[str, str]:
 FORMS = {
     "POST /studio/{mode}/events/{event_id}/incidents/{incident_id}/close": {"note": XSS},
     "POST /studio/{mode}/cards/{card_id}/let-in/{event_id}": {"reason": XSS},
+    "POST /studio/{mode}/events/{event_id}/lead/{card_id}": {"reason": XSS},
 }

@@ -1,0 +1,85 @@
+"""A device that ends: retired here or in the studio it is wiped and still sends; revoked it is wiped and sends nothing."""
+
+from datetime import UTC, datetime
+
+import pytest
+from playwright.async_api import expect
+
+from gatepass.domain import devices
+from gatepass.domain.keys import Mode
+from tests.attacks.pairing.handset import Lead
+from tests.browser.scanner.network import Network
+from tests.browser.scanner.phone import PATIENCE, Phone
+from tests.browser.scanner.test_offline import activations
+from tests.factory import BY
+
+pytestmark = pytest.mark.browser
+
+
+async def admit_offline(phone: Phone, network: Network) -> None:
+    card = await phone.tenant.card()
+    await phone.knows(1)
+    await network.cut()
+    await phone.show(card)
+    await phone.says("ENTER", "green")
+    await phone.is_ready()
+
+
+async def end(phone: Phone, how: str) -> None:
+    assert phone.device is not None
+    verb = devices.retire if how == "retired" else devices.revoke
+    async with phone.tenant.db.transaction() as tx:
+        await verb(tx, phone.tenant.id, Mode.LIVE, phone.device.id, by=BY, at=datetime.now(UTC))
+
+
+async def test_a_device_is_retired_by_hand_and_sends_what_waits(phone: Phone, network: Network) -> None:
+    await admit_offline(phone, network)
+    await phone.at("#open-settings").click()
+    await phone.at("#retire").click()
+    await phone.at("#retire-question").get_by_role("button", name="Cancel").click()
+    await expect(phone.at("#settings")).to_be_visible()
+    await phone.at("#retire").click()
+    await phone.at("#retire-yes").click()
+    await expect(phone.at("#ended-title")).to_have_text("This device is retired", timeout=PATIENCE)
+    await expect(phone.at("#ended-waiting")).to_contain_text("1 to send")
+    assert await activations(phone.tenant) == 0
+    await network.restore()
+    await expect(phone.at("#ended-waiting")).to_have_text("Everything is sent.", timeout=PATIENCE)
+    assert await activations(phone.tenant) == 1
+    # After a reload it still says so, and reads nothing.
+    await phone.page.reload()
+    await expect(phone.at("#ended-title")).to_have_text("This device is retired")
+    await phone.show(await phone.tenant.card())
+    await expect(phone.at("#result")).to_be_hidden()
+
+
+async def test_a_device_that_the_studio_retires_sends_what_waits(phone: Phone, network: Network) -> None:
+    await admit_offline(phone, network)
+    await end(phone, "retired")
+    await network.restore()
+    await expect(phone.at("#ended-title")).to_have_text("This device is retired", timeout=PATIENCE)
+    await expect(phone.at("#ended-waiting")).to_have_text("Everything is sent.", timeout=PATIENCE)
+    assert await activations(phone.tenant) == 1
+    await expect(phone.at("#recent li")).to_have_count(0)
+
+
+async def test_a_revoked_device_sends_nothing_until_it_is_paired_again(phone: Phone, network: Network) -> None:
+    await admit_offline(phone, network)
+    await end(phone, "revoked")
+    await network.restore()
+    await expect(phone.at("#ended-title")).to_have_text("This device was revoked", timeout=PATIENCE)
+    await expect(phone.at("#ended-waiting")).to_contain_text("1 to send")
+    await phone.at("#ended-pair").click()
+    await expect(phone.at("#pair-again")).to_be_visible()
+    lead = Lead(phone.tenant)
+    code = await lead.code()
+    await phone.at("#pair-code").fill(code.text)
+    await phone.at("#pair-start").click()
+    await expect(phone.at("#compare")).to_be_visible()
+    (request,) = await lead.requests(code)
+    assert request.known_status == "revoked"
+    await lead.confirm(code, request.request)
+    await expect(phone.at("#scan")).to_be_visible(timeout=PATIENCE)
+    await phone.has_sent_all()
+    await phone.show(await phone.tenant.card())
+    await phone.says("ENTER", "green")

@@ -1,0 +1,28 @@
+"""The scanner's pages in this process, and a visitor of them. They need no database."""
+
+from collections.abc import AsyncGenerator
+
+import httpx2
+import pytest
+from pydantic import SecretStr
+
+from gatepass.base.settings import Settings
+from gatepass.gate.app import create_app
+from tests import factory
+from tests.server.asgi import TaskTransport
+
+ORIGIN = "https://gates.test"
+
+
+@pytest.fixture
+async def visitor() -> AsyncGenerator[httpx2.AsyncClient]:
+    settings = Settings(
+        database_url=SecretStr("postgresql://nobody@127.0.0.1:9/none"),
+        encryption_keys=[SecretStr(factory.KEY)],
+        public_url=ORIGIN,
+        metrics_port=0,
+        log_level="error",
+    )
+    transport = TaskTransport(app=create_app(settings), client=("192.0.2.1", 1))
+    async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
+        yield client
