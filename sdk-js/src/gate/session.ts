@@ -4,7 +4,6 @@ import {
   APIConnectionError,
   APIStatusError,
   AuthenticationError,
-  NotFound,
   PermissionDenied,
   ServerError,
 } from "../errors.js";
@@ -144,11 +143,9 @@ export class Session {
       await this.manifests.follow(this.device.event_id, signal, works_for);
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof AuthenticationError || error instanceof PermissionDenied || error instanceof NotFound) {
-        await this.learn();
-      } else if (error instanceof APIConnectionError || error instanceof APIStatusError) {
-        this.connection.failed(this.#store.clock.now());
-      } else throw error;
+      // A stream may break where other calls get through, and a device may have been moved or ended: a heartbeat tells.
+      if (!(error instanceof APIConnectionError || error instanceof APIStatusError)) throw error;
+      await this.learn();
     }
   }
 

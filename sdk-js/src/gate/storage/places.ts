@@ -92,8 +92,13 @@ export class Places {
     for (const scan of scans) this.#count(scan);
   }
 
-  /** From the first place that answers. */
+  /** Outside of a turn. */
   async read<T>(reading: (place: Place) => Promise<T>): Promise<T> {
+    return this.#open.size === 0 ? this.turn(() => this.readInTurn(reading)) : this.readInTurn(reading);
+  }
+
+  /** From the first place that answers. */
+  async readInTurn<T>(reading: (place: Place) => Promise<T>): Promise<T> {
     const places = [...this.#open.values()];
     for (const [n, place] of places.entries()) {
       try {
