@@ -249,8 +249,8 @@ sdk-full:  ## at full size: a queue of 10,000 scans, drained by a process that i
 
 .PHONY: sdk-js-check
 sdk-js-check: sdk-js/node_modules  ## the SDK for JavaScript, in short, for CI: types, units, its package, 500 scans through a bad network
-	cd sdk-js && npm run --silent check
-	cd sdk-js && npm --silent test
+	$(call need,chromium)
+	cd sdk-js && { npm run --silent check & checking=$$!; npm --silent test && wait $$checking; }
 	$(BIN)/pytest -q -n 2 --dist loadfile -m "not alone" $(SDK_JS)
 	$(BIN)/pytest -q -s -m alone $(SDK_JS)
 

@@ -152,6 +152,7 @@ def pages() -> list[Page]:
     elsewhere = [
         "README.md",
         "sdk/README.md",
+        "sdk-js/README.md",
         *(str(path.relative_to(ROOT)) for path in (ROOT / "deploy").rglob("*.md")),
     ]
     return [Page.of(name) for name in [*names, *elsewhere] if (ROOT / name).exists()]

@@ -1,12 +1,8 @@
 // The entry points of the package: the name in `exports`, and its source.
-import { existsSync } from "node:fs";
-
-const ENTRIES = {
+export const entries = {
   index: "src/index.ts",
   webhooks: "src/webhooks.ts",
   "queue/index": "src/queue/index.ts",
   "queue/node": "src/queue/node.ts",
   "gate/index": "src/gate/index.ts",
 };
-
-export const entries = Object.fromEntries(Object.entries(ENTRIES).filter(([, source]) => existsSync(source)));

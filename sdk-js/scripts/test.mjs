@@ -23,5 +23,7 @@ await build({
   sourcemap: "inline",
 });
 const built = files.map((file) => `build/test/${file.replace(/\.ts$/, ".js")}`);
-const ran = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...built], { stdio: "inherit" });
+const ran = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-reporter=spec", ...built], {
+  stdio: "inherit",
+});
 process.exit(ran.status ?? 1);

@@ -3,8 +3,8 @@
 from tests.markdown_page import Page, pages
 
 # The first page is followed in a clean copy, by test_first_webhook.py; the README's blocks are the first of it. The
-# SDK's own page is followed by tests/sdk, with nothing installed but the SDK.
-ELSEWHERE = {"docs/README.md", "README.md", "sdk/README.md"}
+# SDKs' own pages are followed by tests/sdk, with nothing installed but the SDK.
+ELSEWHERE = {"docs/README.md", "README.md", "sdk/README.md", "sdk-js/README.md", "docs/reference/sdk-js.md"}
 PAGES = {page.name: page for page in pages() if page.blocks() and page.name not in ELSEWHERE}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from tools.reference import api, commands, sdk, settings
+from tools.reference import api, commands, sdk, sdk_js, settings
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 BEGIN: Final = "<!-- made by `make reference`: begin -->"
@@ -21,6 +21,7 @@ def _api() -> str:
 GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "reference/api.md": _api,
     "reference/sdk.md": sdk.generate,
+    "reference/sdk-js.md": sdk_js.generate,
     "reference/commands.md": commands.generate,
     "operate/configure.md": settings.generate,
 }

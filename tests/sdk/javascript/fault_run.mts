@@ -44,8 +44,7 @@ const watched: Fetch = async (input, init) => {
   if (performance.now() < (refused.get(key) ?? 0)) again.push(key);
   const began = performance.now();
   const response = await fetch(input, init);
-  if (response.status === 409 && response.headers.has("x-fault"))
-    refused.set(key, began + plan.try_timeout * 1000);
+  if (response.status === 409 && response.headers.has("x-fault")) refused.set(key, began + plan.try_timeout * 1000);
   return response;
 };
 
@@ -64,8 +63,7 @@ if (plan.mutant === "asks again about 409") {
     return 0.01;
   };
 }
-if (plan.mutant === "any 200 is a yes")
-  Object.defineProperty(Answer.prototype, "is_from_service", { get: () => true });
+if (plan.mutant === "any 200 is a yes") Object.defineProperty(Answer.prototype, "is_from_service", { get: () => true });
 
 const exchange = new Exchange(
   Settings.of({ api_key: plan.api_key, base_url: plan.base_url }),
@@ -77,7 +75,14 @@ async function scan({ card_number, gate, idempotency_key }: Plan["scans"][number
   const fields = { card_number, gate, scanner_id: "async" };
   if (plan.mutant !== "any 200 is a yes") return scans.create(plan.event_id, { ...fields, idempotency_key });
   const key = crypto.randomUUID();
-  const nobody = { ticket_id: "", tier: "", category_name: "", replayed: false, request_id: null, idempotency_key: key };
+  const nobody = {
+    ticket_id: "",
+    tier: "",
+    category_name: "",
+    replayed: false,
+    request_id: null,
+    idempotency_key: key,
+  };
   const body = scanBody(plan.event_id, fields);
   return exchange.ask({ method: "POST", path: "/scan", read: () => nobody, body, idempotency_key: key, is_scan: true });
 }
@@ -92,7 +97,13 @@ async function ended(one: Plan["scans"][number]): Promise<Ended> {
     if (!(error instanceof GatepassError)) throw error;
     const { status, code } = error instanceof APIStatusError ? error : { status: null, code: null };
     const { name, message, idempotency_key, outcome_unknown } = error;
-    return { result: null, error: { name, message, status, code }, idempotency_key, outcome_unknown, seconds: seconds() };
+    return {
+      result: null,
+      error: { name, message, status, code },
+      idempotency_key,
+      outcome_unknown,
+      seconds: seconds(),
+    };
   }
 }
 

@@ -45,7 +45,11 @@ const spare = { name: "Spare", price: 1, currency: "EUR", quantity_total: 1 };
 await client.ticketCategories.delete((await client.ticketCategories.create(made.id, spare)).id);
 const fields = { name: "VIP", price: 25.5, currency: "EUR", quantity_total: 4, tier: "vip", gates: ["North 2"] };
 const category = await client.ticketCategories.create(made.id, fields);
-const renamed = await client.ticketCategories.update(category.id, { name: "Gold", gates: null, if_match: category.etag });
+const renamed = await client.ticketCategories.update(category.id, {
+  name: "Gold",
+  gates: null,
+  if_match: category.etag,
+});
 saw.category = [renamed.name, renamed.price, renamed.gates];
 saw.published = (await client.events.publish(made.id)).status;
 saw.listed = (await all(client.events.list({ limit: 1 }))).some((event) => event.id === made.id);
@@ -118,7 +122,10 @@ saw.deliveries = (await all(endpoints.deliveries(endpoint.id))).map((one) => one
 const since = new Date(Date.now() - 3_600_000);
 const count = await endpoints.countReplay(endpoint.id, { since, types: ["ticket.activated"] });
 const replay = await endpoints.replay(endpoint.id, { since, types: ["ticket.activated"] });
-saw.replayed = [count === replay.total, (await all(endpoints.replays(endpoint.id))).map((one) => one.id)[0] === replay.id];
+saw.replayed = [
+  count === replay.total,
+  (await all(endpoints.replays(endpoint.id))).map((one) => one.id)[0] === replay.id,
+];
 saw.endpoints = (await all(endpoints.list())).some((one) => one.id === endpoint.id);
 await endpoints.delete(endpoint.id);
 
