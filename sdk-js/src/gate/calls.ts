@@ -20,6 +20,8 @@ export const ANSWER_SECONDS = 1.5;
 // A connection that was closed while nobody used it fails once. A network that fails at once is down: the guest does not
 // wait until the time is over.
 const SCAN_RETRIES = 1;
+// The next one comes soon, and the screen is to say that there is no network.
+const HEARTBEAT_RETRIES = 2;
 // Two megabytes over a bad network.
 const MANIFEST_SECONDS = 60;
 const JSON_SECONDS = 10;
@@ -70,7 +72,8 @@ export class GateCalls {
   }
 
   heartbeat(at: number, queued: number): Promise<Pulse> {
-    return this.#exchange.ask(post("/devices/heartbeat", readPulse, { at: formatMoment(at), queued, app: APP }));
+    const exchange = this.#exchange.withPolicy({ max_retries: HEARTBEAT_RETRIES });
+    return exchange.ask(post("/devices/heartbeat", readPulse, { at: formatMoment(at), queued, app: APP }));
   }
 
   upload(entries: readonly Entry[]): Promise<UploadAnswer> {

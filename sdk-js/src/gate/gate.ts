@@ -137,7 +137,7 @@ export class Gate {
   }
 
   /**
-   * Follow the manifest, send heartbeats and upload, until the signal ends it.
+   * Follow the manifest, send heartbeats and upload, until the signal or `close` ends it.
    *
    * A network that is down is no error: it is tried again, at once when the browser says that it is back, or when
    * somebody looks at the page again.
@@ -148,6 +148,7 @@ export class Gate {
 
   /** Close the storage. Everything stays in it. */
   close(): void {
+    this.#work.end();
     this.#session?.end();
     this.#store.close();
   }

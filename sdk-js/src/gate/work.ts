@@ -18,6 +18,7 @@ export class Work {
   readonly #session: () => Session | null;
   readonly #wake = new Wake();
   #heartbeat_at = 0;
+  #is_over = false;
 
   constructor(store: GateStore, session: () => Session | null) {
     this.#store = store;
@@ -36,6 +37,12 @@ export class Work {
     }
   }
 
+  /** The gate is closed. */
+  end(): void {
+    this.#is_over = true;
+    this.#wake.all();
+  }
+
   /** There may be a network again, or another device: nobody waits, and a stream that may be dead is opened again. */
   tryNow(): void {
     this.#heartbeat_at = 0;
@@ -43,7 +50,7 @@ export class Work {
   }
 
   async #keepFollowing(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#is_over) {
       const session = this.#session();
       if (session?.device.admits) await this.#untilWoken(signal, (ends) => quietly(() => session.follow(ends)));
       await wait(FOLLOW_AGAIN_SECONDS, signal, this.#wake);
@@ -64,7 +71,7 @@ export class Work {
   }
 
   async #keepUploading(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#is_over) {
       const session = this.#session();
       // Nothing more is sent with a key that was revoked.
       if (session !== null && session.device.status !== REVOKED) await quietly(() => this.#upload(session));
@@ -87,7 +94,7 @@ export class Work {
       this.#heartbeat_at = Math.min(this.#heartbeat_at, performance.now() + OFFLINE_SECONDS * 1000);
     }
     // Where there is no network an upload only waits for it.
-    if (connection.offline_since === null && (await this.#store.journal.countWaiting()) > 0) await session.upload();
+    if (connection.offline_since === null && this.#store.journal.countWaiting() > 0) await session.upload();
   }
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { inspect } from "node:util";
-import { Gate, GateInUse } from "../../src/gate/index.js";
+import { Gate, GateInUse, QueueError } from "../../src/gate/index.js";
 import { Life, type Name, Places } from "./support/places.js";
 import { Service } from "./support/service.js";
 
@@ -133,6 +133,41 @@ test("a place that failed is made again while the gate works", async () => {
   await working;
   gate.close();
   assert.deepEqual(await places.kept("main"), await places.kept("mirror"));
+});
+
+test("a place that does not answer is left behind", async () => {
+  const gate = await paired();
+  await gate.scan(guest(1));
+  const let_go = await held("mirror");
+  try {
+    const began = performance.now();
+    assert.equal((await gate.scan(guest(2))).colour, "green");
+    assert.ok(performance.now() - began < 10_000);
+    assert.equal((await gate.status()).lost, "mirror");
+  } finally {
+    let_go();
+  }
+});
+
+test("without both nobody is let in, until one can be written again", async () => {
+  (await paired()).close();
+  const life = new Life(Number.POSITIVE_INFINITY);
+  const gate = await open(places.through(life));
+  assert.equal((await gate.scan(guest(1))).sequence, 1);
+  life.end();
+  await assert.rejects(() => gate.scan(guest(2)), QueueError);
+  await assert.rejects(() => gate.scan(guest(2)), QueueError);
+  life.revive();
+  assert.equal((await gate.scan(guest(2))).sequence, 2);
+  assert.equal((await gate.scan(guest(1), { reader: "b" })).verdict, "already_activated");
+  assert.equal((await gate.status()).waiting, 3);
+});
+
+test("a gate that is closed works no more", async () => {
+  const gate = await paired();
+  const working = gate.work(new AbortController().signal);
+  gate.close();
+  await working;
 });
 
 test("without both the device is not paired any more", async () => {

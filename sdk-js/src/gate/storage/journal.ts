@@ -10,7 +10,6 @@ import { formatMoment, momentOf } from "../moment.js";
 import type { DeviceKey } from "../signing.js";
 import type { Sealer } from "./encryption.js";
 import { draftOf, type Entry, openedEntry, type ScanPlace, signed } from "./entry.js";
-import type { Place } from "./place.js";
 import type { Places, Write } from "./places.js";
 import { isOpen, isRejected, isWaiting, type StoredScan } from "./scan.js";
 
@@ -170,7 +169,7 @@ export class Journal {
 
   async tryRejectedAgain(): Promise<void> {
     await this.#places.turn(async () => {
-      const found = await this.#places.read((place) => place.scansBy("rejected"));
+      const found = await this.#places.readInTurn((place) => place.scansBy("rejected"));
       const scans = found.map((scan) => ({ ...scan, outcome: null, code: null }));
       if (scans.length > 0) await this.#write({ scans });
     });
@@ -180,13 +179,13 @@ export class Journal {
   async forget(before: number): Promise<void> {
     await this.#places.turn(async () => {
       const old = IDBKeyRange.upperBound(formatMoment(before), true);
-      const forgotten = await this.#places.read((place: Place) => place.keysBy("settled_at", old));
+      const forgotten = await this.#places.readInTurn((place) => place.keysBy("settled_at", old));
       if (forgotten.length > 0 || this.#shown.size > 0) await this.#write({ forgotten });
     });
   }
 
-  countWaiting(): Promise<number> {
-    return this.#places.read((place) => place.count("waiting"));
+  countWaiting(): number {
+    return this.#places.waiting;
   }
 
   get last_sequence(): number {
@@ -196,7 +195,7 @@ export class Journal {
   async #changeAll(entries: readonly Entry[], change: (now: StoredScan) => StoredScan): Promise<void> {
     await this.#places.turn(async () => {
       const keys = entries.map((entry) => entry.scan.idempotency_key);
-      const now = await this.#places.read((place) => place.scans(keys));
+      const now = await this.#places.readInTurn((place) => place.scans(keys));
       await this.#write({ scans: now.map(change) });
     });
   }
@@ -212,9 +211,9 @@ export class Journal {
     });
   }
 
-  /** As it is kept now: an upload may have changed it since it was read. */
+  /** Within a turn: as it is kept now. An upload may have changed it since it was read. */
   async #now(scan: StoredScan): Promise<StoredScan> {
-    const [found] = await this.#places.read((place) => place.scans([scan.idempotency_key]));
+    const [found] = await this.#places.readInTurn((place) => place.scans([scan.idempotency_key]));
     return found ?? scan;
   }
 
