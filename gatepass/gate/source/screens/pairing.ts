@@ -8,7 +8,7 @@ import { APIConnectionError, type Gate, PairingEnded, RateLimited } from "@gatep
 
 import { CameraView } from "../device/camera_view.js";
 import { word } from "../language.js";
-import { at, fill, isShown, show } from "../page.js";
+import { at, fill, isShown, show, tell } from "../page.js";
 import { prefer } from "../preferences.js";
 
 const CODE = /^[A-Z][0-9A-HJKMNP-TV-Z]{9}$/;
@@ -88,9 +88,10 @@ export class Pairing {
   }
 
   #compare(words: readonly string[]): void {
-    at("compare-words").replaceChildren(...words.map(lineOf));
+    // With a space, for who hears them.
+    at("compare-words").replaceChildren(...words.flatMap((text) => [lineOf(text), " "]));
     show("compare");
-    at("compare-words").focus();
+    tell(words.join(" "));
   }
 
   #failed(fault: unknown): void {
