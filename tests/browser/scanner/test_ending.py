@@ -1,4 +1,4 @@
-"""A device that ends: retired here or in the studio it is wiped and still sends; revoked it is wiped and sends nothing."""
+"""A device that ends: retired, here or in the studio, it still sends what waits; revoked it sends nothing."""
 
 from datetime import UTC, datetime
 

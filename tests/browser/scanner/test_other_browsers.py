@@ -1,8 +1,8 @@
-"""The same scanner in Firefox and in WebKit: paired, without a network, after a cold start, and sent when it is back."""
+"""The same scanner in Firefox and in WebKit: paired, without a network, from a cold start, and sent afterwards."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import pytest
 from playwright.async_api import Browser, async_playwright, expect
@@ -101,7 +101,7 @@ class WebkitPhone:
     async def sees(self, id: str, *texts: str) -> str:
         """The element's text, when it is shown with these."""
 
-        def is_shown(browser: Remote) -> str | bool:
+        def is_shown(browser: Remote) -> str | Literal[False]:
             element = browser.find_element(By.ID, id)
             said = element.text
             return said if element.is_displayed() and all(text in said for text in texts) and said else False

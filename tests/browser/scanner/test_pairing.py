@@ -25,9 +25,7 @@ async def fresh(tenant: factory.Tenant, stack: Stack, network: Network, visit: V
     return Phone(tenant, stack, network.origin, await visit(viewport=PHONE))
 
 
-async def test_from_the_studios_qr_code_to_the_first_scan(
-    stack: Stack, tenant: factory.Tenant, visit: Visitor
-) -> None:
+async def test_from_the_studios_qr_code_to_the_first_scan(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
     studio = (await sign_in(stack, tenant, visit)).page
     await studio.goto(stack.url("devices"))
     await studio.get_by_role("link", name="Pair a device").last.click()
@@ -122,3 +120,12 @@ async def test_a_pairing_that_is_gone_is_said(phone: Phone) -> None:
     )
     await phone.page.reload()
     await expect(phone.at("#pair-lost")).to_contain_text("The pairing is gone")
+
+
+async def test_who_opens_the_code_again_can_go_back_to_scanning(phone: Phone) -> None:
+    code = await Lead(phone.tenant).code()
+    await phone.open(code.text)
+    await expect(phone.at("#pair-again")).to_be_visible()
+    await phone.at("#pair-back").click()
+    await phone.show(await phone.tenant.card())
+    await phone.says("ENTER", "green")
