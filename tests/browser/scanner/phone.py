@@ -2,12 +2,14 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from playwright.async_api import Locator, Page, expect
 
 from gatepass.domain.cards import Card
 from gatepass.domain.devices import Device
+from gatepass.gate.words import WORDS
 from tests import factory
 from tests.attacks.pairing.handset import Lead
 from tests.browser.studio import Stack
@@ -27,6 +29,8 @@ class Phone:
     stack: Stack
     origin: str
     visited: Visit
+    # The texts of its screen.
+    said: Mapping[str, str] = field(default_factory=lambda: WORDS)
     device: Device | None = None
 
     @property
@@ -62,15 +66,18 @@ class Phone:
     async def has_list(self) -> None:
         """Until the phone has the list of its event, and its app: from then on it needs no network."""
         await self.at("#status").click()
-        await expect(self.at("#facts")).to_contain_text("cards, of", timeout=PATIENCE)
+        await expect(self.at("#facts")).to_contain_text(self._cards(""), timeout=PATIENCE)
         await self.page.keyboard.press("Escape")
         assert await self.page.evaluate(WORKER_READY)
 
     async def knows(self, cards: int) -> None:
         """Until its list has so many cards."""
         await self.at("#status").click()
-        await expect(self.at("#facts")).to_contain_text(f"{cards} cards, of", timeout=PATIENCE)
+        await expect(self.at("#facts")).to_contain_text(self._cards(str(cards)), timeout=PATIENCE)
         await self.page.keyboard.press("Escape")
+
+    def _cards(self, count: str) -> str:
+        return self.said["list_cards"].partition("{when}")[0].replace("{count}", count)
 
     async def read(self, code: str) -> None:
         """A hardware reader reads this code."""
@@ -122,9 +129,11 @@ async def read_by(page: Page, code: str) -> None:
     await session.detach()
 
 
-async def new_phone(tenant: factory.Tenant, stack: Stack, origin: str, visited: Visit, gate: str = "North") -> Phone:
-    phone = Phone(tenant, stack, origin, visited)
-    await phone.pair(gate)
+async def new_phone(
+    tenant: factory.Tenant, stack: Stack, origin: str, visited: Visit, said: Mapping[str, str] = WORDS
+) -> Phone:
+    phone = Phone(tenant, stack, origin, visited, said)
+    await phone.pair()
     await phone.has_list()
     await phone.is_online()
     return phone

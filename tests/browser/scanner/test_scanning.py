@@ -38,9 +38,10 @@ async def test_a_guest_is_admitted_once_and_then_it_says_who_was_first(phone: Ph
 
 async def test_the_same_code_again_is_an_echo_and_counts_once(phone: Phone) -> None:
     card = await phone.tenant.card()
-    await phone.show(card)
+    # A number is read sooner than a token: after three seconds it is no echo any more.
+    await phone.read(card.number)
     await phone.says("ENTER", "green")
-    await phone.show(card)
+    await phone.read(card.number)
     await expect(phone.at("#result")).to_have_attribute("data-echo", "true")
     await phone.says("ENTER", "green", "The same code again. It counts once.")
     await phone.at("#open-recent").click()

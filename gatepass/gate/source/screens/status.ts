@@ -23,6 +23,9 @@ export function drawStatus(status: GateStatus): void {
   at("status-warning").hidden = first === undefined;
   fill("status-warning-text", first ?? null);
   drawFacts(status);
+  // The lead signs in there; nothing of it comes back here.
+  const place = new URLSearchParams({ event: device?.event_id ?? "", gate: device?.gate ?? "" });
+  at<HTMLAnchorElement>("lead").href = `/studio/lead?${place}`;
   if ((since !== null) !== wasOffline) tell(word(since === null ? "told_online" : "told_offline"));
   wasOffline = since !== null;
 }
