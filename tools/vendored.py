@@ -26,7 +26,7 @@ RECORD: Final = "vendored.toml"
 LICENCES: Final = {
     "0BSD", "Apache-2.0", "Bitstream-Vera", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "OFL-1.1",
 }  # fmt: skip
-OUR_KINDS: Final = {".py", ".sql", ".html", ".md", ".mako", ".po", ".ts", ".css", ".json"}
+OUR_KINDS: Final = {".py", ".sql", ".html", ".md", ".mako", ".po", ".ts"}
 # Their texts are templates of ours, in plain text.
 LETTERS: Final = "gatepass/domain/mail/letters"
 # Scripts and styles of ours, from which the files in its folder `static` are built.
