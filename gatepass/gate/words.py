@@ -110,7 +110,7 @@ SCREENS: Final[Mapping[str, str]] = {
     "doors_open": _("Doors open {when}"),
     "next": _("Tap to go on"),
     "not_judged": _("ERROR"),
-    "not_judged_note": _("Nobody was let in. Show it again."),
+    "not_judged_note": _("This code was not judged. Show it again."),
     # Typing
     "number": _("Card number"),
     "number_hint": _("As on the card: letters, then twelve digits."),

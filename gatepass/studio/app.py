@@ -62,7 +62,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     passkeys.router,
     address.router,
     notices.router,
-    lead.door,
+    lead.scanner_link,
 )
 # The sections, in the order of the menu; each at /studio/{mode}/….
 SECTIONS: Final[tuple[APIRouter, ...]] = (

@@ -53,8 +53,8 @@ class _Ticket:
 
 
 @dataclass(frozen=True, slots=True)
-class _Door:
-    """Who lets somebody in, where, when and why."""
+class _LettingIn:
+    """Where, why, by whom and when."""
 
     event_id: UUID
     gate: str | None
@@ -80,72 +80,72 @@ async def let_in(
     With `seen_unused` the person has seen an unused ticket. If it was used since, they are told (AlreadyActivated): a
     finger that taps twice opens no incident.
     """
-    door = _Door(event_id, gate, reason, by, at)
+    how = _LettingIn(event_id, gate, reason, by, at)
     event = await events.find(tx, organization_id, event_id)
     card = await cards.find(tx, organization_id, card_id)
     ticket = await tx.one(_Ticket, LOCK, organization_id, card_id, event_id)
     is_good = event.event.status is EventStatus.PUBLISHED and card.status is CardStatus.ACTIVE
     if ticket is not None and ticket.is_unused and is_good:
-        await _activate(tx, organization_id, door, card, ticket)
+        await _activate(tx, organization_id, how, card, ticket)
         return LetIn(activated=True)
     if seen_unused and ticket is not None and ticket.activated_at is not None:
         raise AlreadyActivated
-    return LetIn(False, await _open(tx, organization_id, door, card, ticket))
+    return LetIn(False, await _open(tx, organization_id, how, card, ticket))
 
 
-async def _activate(tx: Tx, organization_id: UUID, door: _Door, card: HeldCard, ticket: _Ticket) -> None:
+async def _activate(tx: Tx, organization_id: UUID, how: _LettingIn, card: HeldCard, ticket: _Ticket) -> None:
     """Use the ticket, as a scan does. The scanner of that scan is the person."""
-    scan_id, by, at = new_id(), door.by, door.at
-    await tx.run(ACTIVATE, organization_id, ticket.id, at, scan_id, by, door.gate)
+    scan_id, by, at = new_id(), how.by, how.at
+    await tx.run(ACTIVATE, organization_id, ticket.id, at, scan_id, by, how.gate)
     mode = Mode.SANDBOX if twin.is_twin(organization_id) else Mode.LIVE
     person_id = strict_uuid(by.partition(" ")[2]) or id_of(bytes(16))
     await tx.run(
-        RECORD, organization_id, at, scan_id, mode, person_id, door.event_id, card.number, card.id, ticket.id,
-        ACTIVATED, by, door.gate,
+        RECORD, organization_id, at, scan_id, mode, person_id, how.event_id, card.number, card.id, ticket.id,
+        ACTIVATED, by, how.gate,
     )  # fmt: skip
     data = {
         "ticket_id": str(ticket.id),
-        "event_id": str(door.event_id),
+        "event_id": str(how.event_id),
         "card_number": card.number,
         "activated_at": rfc3339(at),
         "occurred_at": None,
-        "gate": door.gate,
+        "gate": how.gate,
         "scanner_id": by,
     }
     message = Message(new_id(), MessageType.TICKET_ACTIVATED, data, ordering_key=ticket.id)
     await webhooks.emit(tx, organization_id, [message], at=at)
     await audit_log.record(
         tx, organization_id, "ticket", ticket.id, LET_IN, by=by, at=at,
-        was=TicketState.ISSUED, becomes=TicketState.ACTIVATED, reason=door.reason,
+        was=TicketState.ISSUED, becomes=TicketState.ACTIVATED, reason=how.reason,
     )  # fmt: skip
     if ticket.was_shown:
         await tx.run(OPEN_SECOND, at, [organization_id], [ticket.id], [None], [None])
 
 
-async def _open(tx: Tx, organization_id: UUID, door: _Door, card: HeldCard, ticket: _Ticket | None) -> UUID:
+async def _open(tx: Tx, organization_id: UUID, how: _LettingIn, card: HeldCard, ticket: _Ticket | None) -> UUID:
     """An `override`; and beside it a `duplicate`, if somebody came in with the ticket before."""
     opened: dict[str, object] = {
         "organization_id": organization_id,
         "id": new_id(),
-        "event_id": door.event_id,
+        "event_id": how.event_id,
         "kind": IncidentKind.OVERRIDE,
         "ticket_id": None if ticket is None else ticket.id,
         "card_id": card.id,
         "card_number": card.number,
-        "gate": door.gate,
-        "reason": door.reason,
-        "opened_by": door.by,
+        "gate": how.gate,
+        "reason": how.reason,
+        "opened_by": how.by,
     }
     found = [opened]
     if ticket is not None and ticket.was_shown:
         first = (await tx.rows(FIRST, organization_id, ticket.id, opened["id"]))[0]
         found.append({**opened, "id": new_id(), "kind": IncidentKind.DUPLICATE, **dict(first)})
-    await tx.run(OPEN, door.at, msgspec.json.encode(found).decode())
+    await tx.run(OPEN, how.at, msgspec.json.encode(found).decode())
     if ticket is not None:
-        await tx.run(ADMIT, organization_id, ticket.id, door.at)
+        await tx.run(ADMIT, organization_id, ticket.id, how.at)
     await audit_log.record(
-        tx, organization_id, "card", card.id, LET_IN, by=door.by, at=door.at, becomes="incident opened",
-        reason=door.reason,
+        tx, organization_id, "card", card.id, LET_IN, by=how.by, at=how.at, becomes="incident opened",
+        reason=how.reason,
     )  # fmt: skip
     id = opened["id"]
     assert isinstance(id, UUID)  # noqa: S101  it was made above

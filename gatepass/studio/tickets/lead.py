@@ -29,7 +29,7 @@ from gatepass.studio.web.forms import Form, Line
 from gatepass.studio.web.page_event import event_with_tickets
 
 # Without a mode in its URL: a scanner need not know whether it rehearses.
-door = APIRouter(prefix="/lead")
+scanner_link = APIRouter(prefix="/lead")
 router = APIRouter(prefix="/events/{event_id}/lead")
 
 # As for letting in from the page of a card.
@@ -65,7 +65,7 @@ class Guest:
         return is_unused and self.card.status is CardStatus.ACTIVE and event.event.status is EventStatus.PUBLISHED
 
 
-@door.get("")
+@scanner_link.get("")
 async def enter(context: Lead, event: str = "", gate: str = "") -> Response:
     """From the scanner to the page of its event, live or rehearsed."""
     event_id = strict_uuid(event)
