@@ -17,7 +17,8 @@ GATES_APART := $(addprefix --ignore ,$(GATES))
 SDK_JS := tests/sdk/javascript
 # Tests that have a target of their own.
 APART := --ignore tests/attacks --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs \
-  --ignore tests/release --ignore tests/observe --ignore tests/edge --ignore tests/bridge $(CARDS_APART) $(GATES_APART)
+  --ignore tests/release --ignore tests/observe --ignore tests/edge --ignore tests/bridge --ignore tests/scanner \
+  $(CARDS_APART) $(GATES_APART)
 LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11
 # Fails with one line that names the Debian packages which are missing.
 need = @missing=$$(tools/missing_packages.sh $(1)) && [ -z "$$missing" ] \
@@ -84,7 +85,8 @@ full:  ## the long tests at full size: 300 runs of the model, a minute of eight 
 .PHONY: browser
 browser: tools/node_modules  ## the pages in a real browser
 	$(call need,chromium)
-	$(BIN)/pytest -q -n 2 --dist worksteal -m browser tests/browser --ignore tests/browser/card_page
+	$(BIN)/pytest -q -n 2 --dist worksteal -m browser tests/browser --ignore tests/browser/card_page \
+	  --ignore tests/browser/scanner
 
 .PHONY: pictures
 pictures: tools/node_modules  ## take the pictures of docs/studio and of the scanner's guide again
@@ -181,6 +183,18 @@ gate-check:  ## gates without a network, in short, for CI: the simulator, a muta
 gate-full:  ## the same at full size: 1,000 seeds of 20 gates from FROM on, 1,000 kills
 	GATEPASS_FULL=1 $(BIN)/pytest -q -s $(GATES)
 	$(BIN)/python -m tests.gate.simulator --seeds $(or $(SEEDS),1000) --from $(or $(FROM),1)
+
+.PHONY: scanner-check
+scanner-check: tools/node_modules  ## the scanner in short, for CI: three browsers, readers, no network, what a phone keeps
+	$(call need,chromium firefox webkit)
+	$(BIN)/pytest -q -n 2 --dist worksteal tests/scanner
+	$(BIN)/pytest -q -n 2 --dist worksteal -m browser tests/browser/scanner
+
+.PHONY: scanner-full
+scanner-full: tools/node_modules  ## the same at full size: every look and language, all kills; pictures in test-results/scanner
+	$(call need,chromium firefox webkit)
+	$(BIN)/pytest -q tests/scanner
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s -m browser tests/browser/scanner
 
 .PHONY: ha-check
 ha-check:  ## the failing cluster in short, for CI: a part that SEED draws, in at most four minutes; as root

@@ -39,6 +39,14 @@ async def test_a_code_of_no_cell_is_not_found(cells: Cells) -> None:
             assert (await Handset(client).ask("Z123456789")).status_code == 404
 
 
+async def test_the_scanner_is_at_the_host_of_a_cell(cells: Cells) -> None:
+    for letter in LETTERS:
+        async with cells.browser(letter) as client:
+            page, worker = await client.get("/gate"), await client.get("/gate/sw.js")
+        assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert worker.headers["service-worker-allowed"] == "/gate"
+
+
 async def test_the_edge_does_not_log_the_code(cells: Cells, cell: RunningCell) -> None:
     code = await Lead(cell.tenant).code(cell=cell.letter)
     async with cells.browser(cell.letter) as client:

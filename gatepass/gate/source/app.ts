@@ -7,7 +7,7 @@ import { followReader } from "./device/reader.js";
 import { readySound } from "./device/sound.js";
 import { followWakeLock, stayAwake } from "./device/wake_lock.js";
 import { speak, word } from "./language.js";
-import { at, fill, followDialogs, isShown, show } from "./page.js";
+import { at, closeDialogs, fill, followDialogs, isShown, show } from "./page.js";
 import { prefer, preferences } from "./preferences.js";
 import { codeIn, Pairing } from "./screens/pairing.js";
 import { drawRecent, forgetRecent } from "./screens/recent.js";
@@ -31,7 +31,7 @@ class Scanner {
     const see = (text: string): void => this.#scanning.take(text, "camera");
     this.#camera = new CameraView(at<HTMLVideoElement>("video"), see, (trouble) => this.#drawCamera(trouble));
     this.#scanning = new Scanning(gate, this.#camera, () => void this.#draw());
-    this.#pairing = new Pairing(gate, () => this.#begin());
+    this.#pairing = new Pairing(gate, () => this.#begin(), () => this.#back());
   }
 
   start(code: string | null): void {
@@ -72,7 +72,7 @@ class Scanner {
     this.#quiet.broken();
     if (isShown("pair")) this.#pairing.take(text);
     else if (isShown("scan")) {
-      for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+      closeDialogs();
       this.#scanning.take(text, "keyboard");
     }
   }
@@ -90,6 +90,15 @@ class Scanner {
     void this.#look();
   }
 
+  /** Somebody did not want to pair after all. */
+  #back(): void {
+    if (this.gate.device?.admits) this.#begin();
+    else {
+      show("ended");
+      void this.#draw();
+    }
+  }
+
   #rest(): void {
     this.#camera.close();
     stayAwake(false);
@@ -97,7 +106,8 @@ class Scanner {
 
   async #draw(): Promise<void> {
     if (this.gate.device === null || document.hidden) return;
-    const status = await this.gate.status();
+    const status = await this.gate.status().catch(console.error);
+    if (!status) return;
     drawStatus(status);
     this.#drawTorch();
     const ended = status.device !== null && status.device.status !== "paired";

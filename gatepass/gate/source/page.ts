@@ -14,8 +14,14 @@ export function at<Kind extends Element = HTMLElement>(id: string): Kind {
 export function show(screen: Screen): void {
   for (const id of SCREENS) at(id).hidden = id !== screen;
   document.documentElement.dataset["screen"] = screen;
+  closeDialogs();
+}
+
+export function closeDialogs(): void {
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
 }
+
+export const isDialogOpen = (): boolean => document.querySelector("dialog[open]") !== null;
 
 export function isShown(screen: Screen): boolean {
   return !at(screen).hidden;

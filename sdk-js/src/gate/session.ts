@@ -95,11 +95,10 @@ export class Session {
   /** Measure the clock, and take over what the service says about this device. */
   async heartbeat(): Promise<void> {
     const { clock, journal } = this.#store;
-    const queued = await journal.countWaiting();
     const began = clock.now();
     let pulse: Pulse;
     try {
-      pulse = await this.#ending(() => this.#calls.heartbeat(began, queued));
+      pulse = await this.#ending(() => this.#calls.heartbeat(began, journal.countWaiting()));
     } catch (error) {
       if (error instanceof APIConnectionError || error instanceof ServerError) this.connection.failed(clock.now());
       else if (error instanceof APIStatusError) this.connection.works();
@@ -109,7 +108,7 @@ export class Session {
     this.#scanner.answer_within = pulse.answer_within;
     const offset = began + (clock.now() - began) / 2 - pulse.now;
     this.#offset_is_known = Math.abs((pulse.measured_ms ?? 0) - offset) <= CLOCKS_AGREE;
-    if ((await journal.countWaiting()) === 0 && clock.corrected(offset)) {
+    if (journal.countWaiting() === 0 && clock.corrected(offset)) {
       await this.#store.keepClock();
       this.#offset_is_known = false;
     }
@@ -121,15 +120,14 @@ export class Session {
   /** The service corrects the times of entries by the offset that it measured: it must know the present one. */
   upload(): Promise<Uploaded> {
     return this.#uploads.take(async () => {
-      const waiting = (): Promise<number> => this.#store.journal.countWaiting();
       if (!this.#offset_is_known) {
         try {
           await this.heartbeat();
         } catch (error) {
           if (!isTemporary(error)) throw error;
-          return { ...NOTHING_UPLOADED, waiting: await waiting(), stopped_by: error };
+          return { ...NOTHING_UPLOADED, waiting: this.#store.journal.countWaiting(), stopped_by: error };
         }
-        if (!this.#offset_is_known) return { ...NOTHING_UPLOADED, waiting: await waiting() };
+        if (!this.#offset_is_known) return { ...NOTHING_UPLOADED, waiting: this.#store.journal.countWaiting() };
       }
       return this.#ending(() => this.#uploader.run());
     });

@@ -31,17 +31,13 @@ export interface GateStatus {
 
 export async function statusOf(store: GateStore, session: Session | null): Promise<GateStatus> {
   const { journal, clock, places } = store;
-  const [waiting, rejected, persistent] = await Promise.all([
-    journal.countWaiting(),
-    journal.rejected(),
-    isPersistent(),
-  ]);
+  const [rejected, persistent] = await Promise.all([journal.rejected(), isPersistent()]);
   const manifest = session?.manifests.current ?? null;
   const offline_since = session?.connection.offline_since ?? null;
   return {
     device: session?.device ?? null,
     offline_since: offline_since === null ? null : formatMoment(offline_since),
-    waiting,
+    waiting: journal.countWaiting(),
     last_sequence: journal.last_sequence,
     rejected,
     clock_offset: clock.correction / 1000,

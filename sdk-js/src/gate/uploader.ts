@@ -89,7 +89,7 @@ export class Uploader {
       recorded: count("recorded"),
       rejected: count("rejected"),
       incidents: results.filter(({ incidents }) => Array.isArray(incidents) && incidents.length > 0).length,
-      waiting: await this.#journal.countWaiting(),
+      waiting: this.#journal.countWaiting(),
       missing,
       stopped_by,
     };

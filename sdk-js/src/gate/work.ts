@@ -87,7 +87,7 @@ export class Work {
       this.#heartbeat_at = Math.min(this.#heartbeat_at, performance.now() + OFFLINE_SECONDS * 1000);
     }
     // Where there is no network an upload only waits for it.
-    if (connection.offline_since === null && (await this.#store.journal.countWaiting()) > 0) await session.upload();
+    if (connection.offline_since === null && this.#store.journal.countWaiting() > 0) await session.upload();
   }
 }
 

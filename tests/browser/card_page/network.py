@@ -6,6 +6,7 @@ Browsers' own emulation of no network does not reach service workers. A port tha
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from typing import Self
 
 from tests.postgres import free_port
 
@@ -22,7 +23,7 @@ class Network:
         return f"http://localhost:{self.port}"
 
     @asynccontextmanager
-    async def running(self) -> AsyncGenerator["Network"]:
+    async def running(self) -> AsyncGenerator[Self]:
         await self.restore()
         yield self
         await self.cut()

@@ -46,6 +46,8 @@ class Network(CuttableNetwork):
         if is_answer:
             return data.replace(there, seen)
         # Compressed answers could not be changed. The length stays, as that of everything here.
-        plain = re.sub(rb"(?i)(accept-encoding: )([^\r]*)", lambda found: found[1] + b"identity".ljust(len(found[2])), data)
+        plain = re.sub(
+            rb"(?i)(accept-encoding: )([^\r]*)", lambda found: found[1] + b"identity".ljust(len(found[2])), data
+        )
         # Nor is another version the one that the browser has.
         return re.sub(rb"(?i)if-none-match", b"x-none-match-", plain).replace(seen, there)

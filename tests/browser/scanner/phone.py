@@ -57,7 +57,7 @@ class Phone:
         await self.at("#pair-name").fill(NAME)
         await self.at("#pair-start").click()
         await expect(self.at("#compare-words")).to_be_visible()
-        shown = (await self.at("#compare-words span").all_inner_texts())
+        shown = await self.at("#compare-words span").all_inner_texts()
         (request,) = await lead.requests(code)
         assert request.words == shown
         self.device = await lead.confirm(code, request.request)
@@ -123,7 +123,10 @@ async def read_by(page: Page, code: str) -> None:
     for count, text in enumerate([*code, "\r"]):
         named = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13} if text == "\r" else {"key": text}
         at = began + count * READER / 1000
-        keys += [{"type": "keyDown", "text": text, "timestamp": at, **named}, {"type": "keyUp", "timestamp": at, **named}]
+        keys += [
+            {"type": "keyDown", "text": text, "timestamp": at, **named},
+            {"type": "keyUp", "timestamp": at, **named},
+        ]
     # They are sent in this order, and none waits for the one before.
     await asyncio.gather(*[session.send("Input.dispatchKeyEvent", key) for key in keys])
     await session.detach()
@@ -145,4 +148,3 @@ async def service_scan(tenant: factory.Tenant, stack: Stack, card: Card, gate: s
     body = {"token": tenant.token(card), "event_id": str(tenant.event_id), "gate": gate}
     async with stack.server.client(key.text) as client:
         return (await client.post("/scan", json=body)).status_code
-

@@ -1,4 +1,4 @@
-"""Every state of the screen, on a phone and on a tablet, light and dark: axe finds nothing, nothing is cut off, a picture is kept.
+"""Every state of the screen, on phones and tablets, light and dark: axe finds nothing, and nothing is cut off.
 
 The pictures are in test-results/scanner, to be looked at.
 """
@@ -17,6 +17,7 @@ from tests.browser.scanner.phone import Phone
 from tests.browser.scanner.test_ending import end
 from tests.browser.studio import Stack, violations
 from tests.browser.visit import PHONE, Colours, Visitor
+from tests.size import sized
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +28,10 @@ SIZES: Final = {
     "tablet": ViewportSize(width=1180, height=820),
     "upright": ViewportSize(width=820, height=1180),
 }
-LOOKS: Final = [("phone", "light"), ("phone", "dark"), ("tablet", "light"), ("upright", "dark"), ("small", "light")]
+LOOKS: Final = sized(
+    short=[("phone", "light"), ("tablet", "dark")],
+    full=[(size, colours) for size in SIZES for colours in ("light", "dark")],
+)
 # What is drawn is drawn to its end.
 SETTLED: Final = "document.getAnimations().forEach((one) => one.finish())"
 # Elements whose text does not fit into them, or into the screen.
@@ -72,7 +76,6 @@ class Look:
         size = page.viewport_size
         assert size is not None
         assert await page.evaluate("document.documentElement.scrollWidth") <= size["width"], state
-
 
     async def at_result(self, state: str) -> None:
         """A result, which stays until it is looked at: axe and a picture take longer than a second."""

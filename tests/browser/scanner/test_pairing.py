@@ -12,11 +12,14 @@ from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import NAME, PATIENCE, Phone
 from tests.browser.studio import Stack, sign_in
 from tests.browser.visit import PHONE, Visitor
+from tests.size import sized
 
 pytestmark = pytest.mark.browser
 
 # A volunteer is scanning a minute after seeing the code.
 WITHIN = 60.0
+# Devices of one code.
+MANY = sized(short=3, full=30)
 
 
 @pytest.fixture
@@ -25,9 +28,7 @@ async def fresh(tenant: factory.Tenant, stack: Stack, network: Network, visit: V
     return Phone(tenant, stack, network.origin, await visit(viewport=PHONE))
 
 
-async def test_from_the_studios_qr_code_to_the_first_scan(
-    stack: Stack, tenant: factory.Tenant, visit: Visitor
-) -> None:
+async def test_from_the_studios_qr_code_to_the_first_scan(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
     studio = (await sign_in(stack, tenant, visit)).page
     await studio.goto(stack.url("devices"))
     await studio.get_by_role("link", name="Pair a device").last.click()
@@ -122,3 +123,41 @@ async def test_a_pairing_that_is_gone_is_said(phone: Phone) -> None:
     )
     await phone.page.reload()
     await expect(phone.at("#pair-lost")).to_contain_text("The pairing is gone")
+
+
+async def test_who_opens_the_code_again_can_go_back_to_scanning(phone: Phone) -> None:
+    code = await Lead(phone.tenant).code()
+    await phone.open(code.text)
+    await expect(phone.at("#pair-again")).to_be_visible()
+    await phone.at("#pair-back").click()
+    await phone.show(await phone.tenant.card())
+    await phone.says("ENTER", "green")
+
+
+async def test_many_devices_are_paired_with_one_code(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> None:
+    """A lead confirms each by its words, as they appear; no phone waits for another."""
+    studio = (await sign_in(stack, tenant, visit)).page
+    await studio.goto(stack.url("devices/pair"))
+    await studio.get_by_label("Gate").fill("North 2")
+    await studio.get_by_label("devices").fill(str(MANY))
+    await studio.get_by_role("button", name="Show the code").click()
+    (address,) = read_codes(await studio.screenshot())
+    began = time.monotonic()
+    phones: dict[str, Phone] = {}
+    for number in range(MANY):
+        phone = Phone(tenant, stack, stack.origin, await visit(viewport=PHONE))
+        await phone.page.goto(address)
+        await phone.at("#pair-name").fill(f"Phone {number + 1}")
+        await phone.at("#pair-start").click()
+        await expect(phone.at("#compare")).to_be_visible(timeout=PATIENCE)
+        words = " ".join(await phone.at("#compare-words span").all_inner_texts())
+        asks = studio.get_by_role("article", name=f"Phone {number + 1}", exact=True)
+        await expect(asks.locator("[data-words]")).to_have_text(words, timeout=PATIENCE)
+        await asks.get_by_role("button", name="confirm").click()
+        phones[words] = phone
+    for phone in phones.values():
+        await expect(phone.at("#scan")).to_be_visible(timeout=PATIENCE)
+    print(f"{MANY} devices were paired in {time.monotonic() - began:.0f} s")
+    for phone in phones.values():
+        await phone.read((await tenant.card()).number)
+        await phone.says("ENTER", "green")

@@ -13,13 +13,14 @@ PERSON = 90
 GERMAN = """(code) => {
     const keys = { y: "z", z: "y", Y: "Z", Z: "Y", "-": "ß", "_": "?" };
     const places = { "-": "Minus", "_": "Minus", ".": "Period" };
+    const press = (options) =>
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { ...options, bubbles: true, cancelable: true }));
     for (const letter of code) {
         const place = places[letter] ?? (/[0-9]/.test(letter) ? `Digit${letter}` : `Key${letter.toUpperCase()}`);
         const shiftKey = /[A-Z_]/.test(letter);
-        const options = { key: keys[letter] ?? letter, code: place, shiftKey, bubbles: true, cancelable: true };
-        document.body.dispatchEvent(new KeyboardEvent("keydown", options));
+        press({ key: keys[letter] ?? letter, code: place, shiftKey });
     }
-    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", code: "Enter", bubbles: true, cancelable: true }));
+    press({ key: "Enter", code: "Enter" });
 }"""
 
 

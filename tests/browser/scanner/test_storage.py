@@ -11,7 +11,7 @@ from gatepass.domain.cards import Card
 from tests import factory
 from tests.browser.conftest import CHROMIUM, QUIET
 from tests.browser.scanner.network import Network
-from tests.browser.scanner.phone import NAME, Phone, new_phone
+from tests.browser.scanner.phone import NAME, new_phone
 from tests.browser.studio import Stack
 from tests.browser.visit import PHONE, Visit
 
@@ -41,13 +41,15 @@ DUMP = """async () => {
         for (const { name } of await place.databases()) {
             const database = await wait(place.open(name));
             for (const store of database.objectStoreNames) {
-                found.push({ name, store, rows: (await wait(database.transaction(store).objectStore(store).getAll())).map(plain) });
+                const rows = await wait(database.transaction(store).objectStore(store).getAll());
+                found.push({ name, store, rows: rows.map(plain) });
             }
             database.close();
         }
     }
     for (const name of await caches.keys()) {
-        for (const request of await (await caches.open(name)).keys()) found.push({ name, store: "cache", rows: [request.url] });
+        const requests = await (await caches.open(name)).keys();
+        found.push({ name, store: "cache", rows: requests.map((request) => request.url) });
     }
     found.push({ name: "localStorage", store: "localStorage", rows: [{ ...localStorage }] });
     return found;

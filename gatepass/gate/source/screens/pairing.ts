@@ -8,7 +8,7 @@ import { APIConnectionError, type Gate, PairingEnded, RateLimited } from "@gatep
 
 import { CameraView } from "../device/camera_view.js";
 import { word } from "../language.js";
-import { at, fill, isShown, show } from "../page.js";
+import { at, fill, isShown, show, tell } from "../page.js";
 import { prefer } from "../preferences.js";
 
 const CODE = /^[A-Z][0-9A-HJKMNP-TV-Z]{9}$/;
@@ -20,6 +20,7 @@ export class Pairing {
   constructor(
     private readonly gate: Gate,
     private readonly paired: () => void,
+    back: () => void,
   ) {
     at("pair-form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -28,6 +29,10 @@ export class Pairing {
     at("pair-code").addEventListener("input", () => fill("pair-trouble", null));
     at("pair-camera").addEventListener("click", () => void this.#look());
     at("compare-cancel").addEventListener("click", () => this.#cancelled?.abort());
+    at("pair-back").addEventListener("click", () => {
+      this.#close();
+      back();
+    });
   }
 
   open(code: string | null, state: { isAgain: boolean; isLost: boolean }): void {
@@ -36,6 +41,7 @@ export class Pairing {
     name.value ||= this.gate.device?.name ?? proposedName();
     at("pair-again").hidden = !state.isAgain;
     at("pair-lost").hidden = !state.isLost;
+    at("pair-back").hidden = this.gate.device === null;
     fill("pair-trouble", null);
     show("pair");
     at(code === null ? "pair-code" : "pair-start").focus();
@@ -66,8 +72,6 @@ export class Pairing {
     button.disabled = true;
     button.textContent = word("asking");
     try {
-      // Within the press: a browser that asks the person whether storage may stay asks now.
-      void navigator.storage?.persist?.();
       await this.gate.pair(code, {
         url: location.origin,
         name,
@@ -88,9 +92,10 @@ export class Pairing {
   }
 
   #compare(words: readonly string[]): void {
-    at("compare-words").replaceChildren(...words.map(lineOf));
+    // With a space, for who hears them.
+    at("compare-words").replaceChildren(...words.flatMap((text) => [lineOf(text), " "]));
     show("compare");
-    at("compare-words").focus();
+    tell(words.join(" "));
   }
 
   #failed(fault: unknown): void {

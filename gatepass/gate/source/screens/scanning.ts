@@ -9,7 +9,7 @@ import type { Gate } from "@gatepass/sdk/gate";
 
 import { cardIn } from "../card_number.js";
 import { signal } from "../device/sound.js";
-import { at } from "../page.js";
+import { at, closeDialogs, isDialogOpen } from "../page.js";
 import { remember, shortened } from "./recent.js";
 import { fadeLast, hideResult, notJudged, type Result, resultOf, showResult } from "./result.js";
 import { noteLetters } from "./typing.js";
@@ -45,8 +45,8 @@ export class Scanning {
   }
 
   take(text: string, reader: Reader): void {
-    // The camera sees a code many times a second; the others say what they mean once.
-    if (reader === "camera" && this.isBusy) return;
+    // The camera sees a code many times a second, and while somebody types; the others say what they mean once.
+    if (reader === "camera" && (this.isBusy || isDialogOpen())) return;
     if (this.#waiting.length < MOST_WAITING) this.#waiting.push({ text, reader });
     if (!this.#isBusy) void this.#judgeAll();
   }
@@ -93,6 +93,7 @@ export class Scanning {
 
   #show(result: Result, text: string): void {
     const number = cardIn(text);
+    closeDialogs();
     showResult(result);
     if (!result.isEcho) signal(result.colour);
     remember(result, shortened(number));

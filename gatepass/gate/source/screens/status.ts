@@ -87,7 +87,7 @@ function listText({ cards, manifest_issued_at: issued }: GateStatus): string {
 const isClockOff = ({ clock_offset: seconds }: GateStatus): boolean => Math.abs(seconds) >= CLOCK_OFF_SECONDS;
 
 function clockText(status: GateStatus): string {
-  return isClockOff(status) ? word("clock_off", { seconds: String(Math.round(status.clock_offset)) }) : word("clock_right");
+  return isClockOff(status) ? word("clock_off", { seconds: String(Math.round(Math.abs(status.clock_offset))) }) : word("clock_right");
 }
 
 function storageText({ lost, persistent }: GateStatus): string {

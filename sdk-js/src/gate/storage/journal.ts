@@ -185,8 +185,8 @@ export class Journal {
     });
   }
 
-  countWaiting(): Promise<number> {
-    return this.#places.read((place) => place.count("waiting"));
+  countWaiting(): number {
+    return this.#places.waiting;
   }
 
   get last_sequence(): number {

@@ -45,10 +45,13 @@ const INDEXES: readonly Index[] = ["card", "open", "waiting", "rejected", "settl
 
 export class Place {
   readonly name: PlaceName;
+  /** Held as long as the database is: see `sources.ts`. */
+  readonly factory: IDBFactory;
   readonly #database: IDBDatabase;
 
-  private constructor(name: PlaceName, database: IDBDatabase) {
+  private constructor(name: PlaceName, factory: IDBFactory, database: IDBDatabase) {
     this.name = name;
+    this.factory = factory;
     this.#database = database;
     // Another version of this page may want to change or delete it.
     database.onversionchange = () => database.close();
@@ -57,7 +60,7 @@ export class Place {
   /** Open the database, or create it. Throws what the browser says. */
   static async open(name: PlaceName, factory: IDBFactory, database: string): Promise<Place> {
     const opened = await opening(factory, database);
-    if (STORES.every((store) => opened.objectStoreNames.contains(store))) return new Place(name, opened);
+    if (STORES.every((store) => opened.objectStoreNames.contains(store))) return new Place(name, factory, opened);
     opened.close();
     throw new DOMException(`${database} lacks a store.`, "DataError");
   }
@@ -98,16 +101,12 @@ export class Place {
     return (await result(this.#store(SCAN).index(index).getAllKeys(range))).map(String);
   }
 
-  count(index: Index): Promise<number> {
-    return result(this.#store(SCAN).index(index).count());
-  }
-
   async manifest(): Promise<Bytes[]> {
     return result<Bytes[]>(this.#store(MANIFEST).getAll());
   }
 
   /** All of it or nothing. */
-  write(changes: Changes): Promise<void> {
+  async write(changes: Changes): Promise<void> {
     const stores = changes.anew || changes.manifest ? STORES : [SCAN, SETTING];
     const durability = changes.relaxed ? "relaxed" : "strict";
     const transaction = this.#database.transaction(stores, "readwrite", { durability });
@@ -125,7 +124,7 @@ export class Place {
       parts.forEach((part, n) => manifest.put(part, from + n));
     }
     transaction.commit();
-    return finished;
+    await finished;
   }
 
   close(): void {

@@ -6,16 +6,11 @@
 import { QueueError } from "../../errors.js";
 import type { Bytes } from "../bytes.js";
 import { Turns } from "../turns.js";
-import { KEYS, MANIFEST, type Merged, merge, NO_STATE, STATE, type State } from "./merge.js";
-import { type Changes, type Contents, Place, type PlaceName, type Setting } from "./place.js";
-import type { StoredScan } from "./scan.js";
-
-/** Where a place is. */
-export interface Source {
-  name: PlaceName;
-  factory(): Promise<IDBFactory>;
-  database: string;
-}
+import { MANIFEST, type Merged, merge, NO_STATE, STATE, type State } from "./merge.js";
+import { within } from "./patience.js";
+import type { Changes, Place, PlaceName, Setting } from "./place.js";
+import { opened, type Source } from "./opening.js";
+import { isWaiting, type StoredScan } from "./scan.js";
 
 /** What one write changes, in the words of the gate. */
 export interface Write {
@@ -27,17 +22,22 @@ export interface Write {
   last_n?: number;
 }
 
-// A disk that says nothing for so long is left behind; the other has answered in a hundredth of it. Milliseconds.
-const PATIENCE = 4_000;
+// Seconds. A place that says nothing for so long, when the other one has answered, is left behind.
+const PATIENCE = 4;
+// When neither answers there is nothing to go on with. Somebody stands at the door.
+const LONGEST = 15;
 
 export class Places {
   /** A place that was found empty or torn, or that failed since. */
   lost: PlaceName | null = null;
   readonly #sources: readonly Source[];
-  readonly #open = new Map<PlaceName, Place>();
+  readonly #turns = new Turns();
+  #open = new Map<PlaceName, Place>();
   #settings = new Map<string, Setting>();
   #state: State = NO_STATE;
-  readonly #turns = new Turns();
+  // The sequences of scans that wait for their upload: counting them on the disk takes longer the more there are.
+  #waiting = new Set<number>();
+  #problem: unknown = null;
   #is_closed = false;
 
   private constructor(sources: readonly Source[]) {
@@ -54,13 +54,21 @@ export class Places {
     return this.#state;
   }
 
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   setting(name: string): unknown {
     return this.#settings.get(name)?.value ?? null;
   }
 
   /** One step after another: what it reads stays true until it has written. */
   turn<T>(step: () => Promise<T>): Promise<T> {
-    return this.#turns.take(step);
+    return this.#turns.take(async () => {
+      // Nothing was left: what was written last may be there or not, so all is read again.
+      if (this.#open.size === 0) await this.#reopen();
+      return step();
+    });
   }
 
   /** Within a turn. When this returns, both places have it. Throws `QueueError` if none has. */
@@ -81,23 +89,25 @@ export class Places {
     await this.#writeAll({ ...changes, ...(manifest && { manifest }), relaxed: options.relaxed ?? false });
     this.#state = state;
     for (const [name, setting] of Object.entries(settings)) this.#settings.set(name, setting);
+    for (const scan of scans) this.#count(scan);
   }
 
   /** From the first place that answers. */
   async read<T>(reading: (place: Place) => Promise<T>): Promise<T> {
-    for (const place of [...this.#open.values()]) {
+    const places = [...this.#open.values()];
+    for (const [n, place] of places.entries()) {
       try {
-        return await within(PATIENCE, reading(place));
+        return await within(n < places.length - 1 ? PATIENCE : LONGEST, reading(place));
       } catch (error) {
         this.#leave(place, error);
       }
     }
-    throw unusable();
+    throw this.#unusable();
   }
 
   /** Open the places again that failed. Whether both are there now. */
   async restore(): Promise<boolean> {
-    if (this.#open.size < this.#sources.length && !this.#is_closed) await this.turn(() => this.#reopen());
+    if (this.#open.size < this.#sources.length) await this.#turns.take(() => this.#reopen());
     return this.#open.size === this.#sources.length;
   }
 
@@ -107,124 +117,71 @@ export class Places {
     this.#open.clear();
   }
 
+  /** A place that has not answered is waited for as long as there is hope, and not longer than a little after the other. */
   async #writeAll(changes: Changes): Promise<void> {
     const places = [...this.#open.values()];
-    const writes = places.map(async (place) => {
-      try {
-        await within(PATIENCE, place.write(changes));
-      } catch (error) {
-        this.#leave(place, error);
-      }
-    });
-    await Promise.all(writes);
-    if (this.#open.size === 0) throw unusable();
+    if (places.length === 0) throw this.#unusable();
+    const writes = places.map((place) => place.write(changes));
+    const first = Promise.any(writes);
+    await Promise.all(
+      writes.map(async (write, n) => {
+        try {
+          await within(LONGEST, Promise.race([write, first.then(() => within(PATIENCE, write))]));
+        } catch (error) {
+          this.#leave(places[n]!, error);
+        }
+      }),
+    );
+    if (this.#open.size === 0) throw this.#unusable();
   }
 
-  #leave(place: Place, _error: unknown): void {
+  #leave(place: Place, problem: unknown): void {
+    place.close();
     if (this.#open.get(place.name) !== place) return;
     this.#open.delete(place.name);
-    this.lost = place.name;
-    place.close();
+    this.#problem = problem;
+    if (!this.#is_closed) this.lost = place.name;
   }
 
   async #reopen(): Promise<void> {
-    const first = await Promise.all(this.#sources.map((source) => this.#found(source)));
-    const found = await Promise.all(first.map((one, n) => this.#repaired(one, this.#sources[n]!, first[1 - n]!)));
-    const [main, mirror] = found.map((one) => one.contents) as [Contents | null, Contents | null];
-    const merged = merge(main, mirror);
-    const lost = this.#sources.find((_, n) => first[n]?.contents === null)?.name ?? merged.lost;
+    if (this.#is_closed) throw new QueueError("This gate is closed.");
+    const found = await opened(this.#sources, this.#open);
+    this.#open = new Map(found.flatMap(({ place }) => (place === null ? [] : [[place.name, place]])));
+    this.#problem = found.find(({ problem }) => problem !== null)?.problem ?? null;
+    const merged = merge(found[0]?.contents ?? null, found[1]?.contents ?? null);
     await this.#complete(merged);
     this.#settings = merged.contents.settings;
     this.#state = merged.state;
-    this.lost = lost ?? this.lost;
+    this.#waiting = new Set();
+    for (const scan of merged.contents.scans.values()) this.#count(scan);
+    this.lost = found.find(({ was_torn }) => was_torn)?.name ?? merged.lost ?? this.lost;
   }
 
-  /** A place with what is in it. A browser may need a second try to notice what is damaged. */
-  async #found(source: Source): Promise<Found> {
-    let problem: unknown;
-    for (let tries = 0; tries < 2 && !(problem instanceof Late); tries++) {
-      try {
-        return { contents: await this.#contents(source) };
-      } catch (error) {
-        problem = error;
-      }
-    }
-    return { contents: null, problem };
-  }
-
-  /**
-   * A place that is torn is made again, empty, if the other one has the gate. Otherwise it is left as it is: what
-   * cannot be read now may be the only copy.
-   */
-  async #repaired(found: Found, source: Source, other: Found): Promise<Found> {
-    const isTorn = found.contents === null && !(found.problem instanceof Late) && !isFull(found.problem);
-    if (!isTorn || !other.contents?.settings.has(KEYS)) return found;
-    try {
-      await within(PATIENCE, source.factory().then((factory) => Place.delete(factory, source.database)));
-    } catch (problem) {
-      return { contents: null, problem };
-    }
-    return this.#found(source);
-  }
-
-  async #contents(source: Source): Promise<Contents> {
-    const opened = this.#open.get(source.name) ?? this.#opened(source);
-    this.#open.delete(source.name);
-    const reading = Promise.resolve(opened).then(async (place) => ({ place, contents: await place.contents() }));
-    try {
-      const { place, contents } = await within(PATIENCE, reading);
-      this.#open.set(source.name, place);
-      return contents;
-    } catch (error) {
-      Promise.resolve(opened).then(
-        (place) => place.close(),
-        () => undefined,
-      );
-      throw error;
-    }
-  }
-
-  async #opened(source: Source): Promise<Place> {
-    return Place.open(source.name, await source.factory(), source.database);
+  #count(scan: StoredScan): void {
+    if (scan.sequence === null) return;
+    if (isWaiting(scan)) this.#waiting.add(scan.sequence);
+    else this.#waiting.delete(scan.sequence);
   }
 
   /** Give each place what only the other has. */
   async #complete(merged: Merged): Promise<void> {
-    const parts = merged.manifest_of && (await this.#open.get(merged.manifest_of)?.manifest());
+    const source = merged.manifest_of && this.#open.get(merged.manifest_of);
+    const parts = source && (await within(LONGEST, source.manifest()));
     for (const place of [...this.#open.values()]) {
       const lacking = merged.lacking[place.name];
-      const manifest = parts && place.name !== merged.manifest_of ? { from: 0, parts } : null;
+      const manifest = parts && place !== source ? { from: 0, parts } : null;
       if (lacking === null && manifest === null) continue;
       try {
-        await within(PATIENCE, place.write({ ...lacking, ...(manifest && { manifest }) }));
+        await within(LONGEST, place.write({ ...lacking, ...(manifest && { manifest }) }));
       } catch (error) {
         this.#leave(place, error);
       }
     }
-    if (this.#open.size === 0) throw unusable();
+    if (this.#open.size === 0) throw this.#unusable();
   }
-}
 
-/** `contents` is null if it could not be read; then there is the problem. */
-interface Found {
-  contents: Contents | null;
-  problem?: unknown;
-}
-
-class Late extends Error {}
-
-function isFull(problem: unknown): boolean {
-  return problem instanceof DOMException && problem.name === "QuotaExceededError";
-}
-
-function within<T>(milliseconds: number, result: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Late("The storage does not answer.")), milliseconds);
-  });
-  return Promise.race([result, late]).finally(() => clearTimeout(timer));
-}
-
-function unusable(): QueueError {
-  return new QueueError("The storage of this browser cannot be written. Nobody may be let in until it can.");
+  #unusable(): QueueError {
+    const message = "The storage of this browser cannot be used. Nobody may be let in until it can.";
+    return new QueueError(message, { cause: this.#problem });
+  }
 }

@@ -6,7 +6,7 @@
  */
 
 import { GateError } from "../../errors.js";
-import type { Source } from "./places.js";
+import type { Source } from "./opening.js";
 
 /** Two factories of IndexedDB, for a program that has its own. */
 export interface PlaceFactories {
@@ -24,6 +24,10 @@ interface StorageBuckets {
 
 const BUCKET = "mirror";
 
+// A bucket that nobody holds is collected as garbage, with a database that is open in it: Chromium 156 then never
+// completes a transaction of it.
+const held = new Set<StorageBucket>();
+
 export function sourcesOf(gate: string, given?: PlaceFactories): Source[] {
   const database = `gatepass gate ${gate}`;
   const mirror = `${database} mirror`;
@@ -36,7 +40,9 @@ export function sourcesOf(gate: string, given?: PlaceFactories): Source[] {
 async function mirrorFactory(): Promise<IDBFactory> {
   const buckets = (globalThis.navigator as { storageBuckets?: StorageBuckets } | undefined)?.storageBuckets;
   if (buckets === undefined) return ownFactory();
-  return (await buckets.open(BUCKET, { persisted: true, durability: "strict" })).indexedDB;
+  const bucket = await buckets.open(BUCKET, { persisted: true, durability: "strict" });
+  held.add(bucket);
+  return bucket.indexedDB;
 }
 
 function ownFactory(): IDBFactory {

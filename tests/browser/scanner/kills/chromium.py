@@ -20,16 +20,17 @@ GONE_WITHIN = 30.0
 class Chromium:
     """One profile, over all the lives of its browser."""
 
-    def __init__(self, profile: Path, url: str) -> None:
+    def __init__(self, profile: Path, url: str, *arguments: str) -> None:
         self.profile = profile
         self._url = url
+        self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """In a session of its own, so that all its processes can be killed at once."""
-        arguments = [CHROMIUM, *QUIET, *HEADLESS, f"--user-data-dir={self.profile}", self._url]
+        given = [*QUIET, *HEADLESS, *self._arguments, f"--user-data-dir={self.profile}", self._url]
         quiet = subprocess.DEVNULL
-        self._process = subprocess.Popen(arguments, start_new_session=True, stdout=quiet, stderr=quiet)
+        self._process = subprocess.Popen([CHROMIUM, *given], start_new_session=True, stdout=quiet, stderr=quiet)
 
     def kill(self) -> None:
         process = self._process

@@ -13,6 +13,8 @@ from http.server import ThreadingHTTPServer
 from typing import Any, ClassVar
 
 from tests.sdk.gate.network import Network, ProxyHandler, State
+from tests.sdk.gate.venue import Venue
+from tests.sdk.javascript.gate.lead import Lead
 
 Task = dict[str, Any]
 
@@ -123,3 +125,17 @@ def door_to(upstream_port: int, script: bytes) -> Generator[Door]:
                 network.changed.notify_all()
             server.shutdown()
             thread.join()
+
+
+def paired(venue: Venue, door: Door, cards: int) -> str:
+    """A browser that has just started pairs, and gets the manifest with all cards. Returns the id of the device."""
+    lead = Lead(venue)
+    door.tasks.put({"do": "pair", "code": lead.code.text})
+    assert not door.hear("opened")["paired"]
+    lead.confirm(tuple(door.hear("words")))
+    device_id: str = door.hear("paired")
+    known = None
+    while known != cards:
+        door.tasks.put({"do": "learn"})
+        known = door.hear("learned")
+    return device_id

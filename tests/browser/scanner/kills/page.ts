@@ -10,6 +10,7 @@ type Task =
   | { do: "pair"; code: string }
   | { do: "learn" }
   | { do: "scan"; n: number; code: string }
+  | { do: "sit"; round: number; scans: number }
   | { do: "upload" }
   | { do: "rest" };
 
@@ -34,6 +35,8 @@ async function done(gate: Gate, task: Task): Promise<[what: string, value: unkno
       const milliseconds = performance.now() - began;
       return ["shown", { n: task.n, colour, verdict, online, sequence, milliseconds }];
     }
+    case "sit":
+      return ["sat", await sat(gate, task.round, task.scans)];
     case "upload": {
       const { waiting, rejected, incidents, missing } = await gate.upload();
       return ["uploaded", { waiting, rejected, incidents, missing }];
@@ -42,6 +45,22 @@ async function done(gate: Gate, task: Task): Promise<[what: string, value: unkno
       await new Promise((resolve) => setTimeout(resolve, 50));
       return ["rested", null];
   }
+}
+
+/** Many scans, one after another; then what they took, and what is left of them in the memory. */
+async function sat(gate: Gate, round: number, scans: number): Promise<object> {
+  const times: number[] = [];
+  for (let n = 0; n < scans; n++) {
+    const began = performance.now();
+    await gate.scan(`SVC ${1000 + round} 0000 ${String(n).padStart(4, "0")}`);
+    times.push(performance.now() - began);
+  }
+  times.sort((one, other) => one - other);
+  const { gc } = globalThis as { gc?: () => void };
+  gc?.();
+  const { usedJSHeapSize: heap } = (performance as unknown as { memory: { usedJSHeapSize: number } }).memory;
+  const { lost, waiting } = await gate.status();
+  return { p50: times[scans >> 1], p95: times[Math.floor(scans * 0.95)], longest: times.at(-1), heap, lost, waiting };
 }
 
 async function live(): Promise<void> {

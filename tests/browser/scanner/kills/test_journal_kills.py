@@ -7,25 +7,19 @@ import random
 import statistics
 import time
 from collections import Counter
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.browser.scanner.kills.chromium import HARMS, Chromium
-from tests.browser.scanner.kills.door import Door, door_to
-from tests.postgres import Cluster
+from tests.browser.scanner.kills.door import Door, door_to, paired
 from tests.sdk.gate.network import State
 from tests.sdk.gate.venue import Guest, Venue
-from tests.sdk.javascript.gate.lead import Lead
-from tests.sdk.javascript.node import tool
-from tests.sdk.stack import running
 from tests.size import sized
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-HERE = Path(__file__).parent
 KILLS = sized(short=10, full=500)
 TEARS = sized(short=3, full=50)
 # Scans of one life, at most. More than it has the time for.
@@ -34,22 +28,6 @@ AT_ONCE = 16
 LONGEST_LIFE = 0.7
 # One in so many is killed while it starts.
 EARLY = 8
-
-
-@pytest.fixture(scope="module")
-def script(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    built = tmp_path_factory.mktemp("page") / "gate.js"
-    done = tool("esbuild", "page.ts", "--bundle", "--format=esm", "--target=es2022", f"--outfile={built}", cwd=HERE)
-    assert done.returncode == 0, done.stderr
-    return built.read_bytes()
-
-
-@pytest.fixture(scope="module")
-def venue(cluster: Cluster) -> Generator[Venue]:
-    with running(cluster, unlimited=True) as stack:
-        opened = Venue.open(stack)
-        yield opened
-        opened.client.close()
 
 
 class Screen:
@@ -117,7 +95,8 @@ def test_each_admission_that_was_shown_is_uploaded_once(venue: Venue, script: by
         browser = Chromium(tmp_path / "profile", door.url)
         screen = Screen(door, browser, guests)
         try:
-            device_id = pair(venue, door, screen, len(guests))
+            browser.start()
+            device_id = paired(venue, door, len(guests))
             browser.kill()
             door.clear()
             door.network.becomes(State.DOWN)
@@ -129,20 +108,6 @@ def test_each_admission_that_was_shown_is_uploaded_once(venue: Venue, script: by
     check_screen(screen)
     check_service(venue, screen, guests, device_id, last_sequence)
     report(screen, last_sequence, time.monotonic() - began)
-
-
-def pair(venue: Venue, door: Door, screen: Screen, cards: int) -> str:
-    """The browser pairs, and gets the manifest with all guests. Returns the id of the device."""
-    lead = Lead(venue)
-    door.tasks.put({"do": "pair", "code": lead.code.text})
-    assert not screen.start()["paired"]
-    lead.confirm(tuple(door.hear("words")))
-    device_id: str = door.hear("paired")
-    known = None
-    while known != cards:
-        door.tasks.put({"do": "learn"})
-        known = door.hear("learned")
-    return device_id
 
 
 def run(screen: Screen, rng: random.Random) -> None:
