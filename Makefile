@@ -89,9 +89,9 @@ browser: tools/node_modules  ## the pages in a real browser
 	  --ignore tests/browser/scanner
 
 .PHONY: pictures
-pictures: tools/node_modules  ## take the pictures of docs/studio again
+pictures: tools/node_modules  ## take the pictures of docs/studio and of the scanner's guide again
 	$(call need,chromium)
-	GATEPASS_PICTURES=1 $(BIN)/pytest -q -m browser tests/browser -k studio
+	GATEPASS_PICTURES=1 $(BIN)/pytest -q -m browser tests/browser -k "studio or guide_pictures"
 
 .PHONY: acceptance
 acceptance: acceptance-15 acceptance-18  ## the public contract from outside, on PostgreSQL 15 and 18

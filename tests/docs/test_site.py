@@ -132,3 +132,17 @@ def test_nothing_is_loaded_from_elsewhere(browser: Browser, address: str, scheme
     context.close()
     assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
     assert wrong == []
+
+
+def test_the_guide_for_those_who_scan_is_one_sheet(browser: Browser, address: str) -> None:
+    """It hangs at a gate. A page of a PDF is an object of the type `Page`."""
+    page = browser.new_page()
+    page.goto(f"{address}guides/scanning/", wait_until="networkidle")
+    for paper in ("A4", "Letter"):
+        printed = page.pdf(
+            format=paper,
+            margin={"top": "10mm", "bottom": "10mm", "left": "12mm", "right": "12mm"},
+            print_background=True,
+        )
+        assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1, paper
+    page.close()

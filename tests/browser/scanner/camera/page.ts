@@ -1,6 +1,7 @@
 // A page with nothing but the camera. What it tells is kept for the test to read.
 
 import { Camera, CameraFault, type CameraOptions, type Seen } from "../../../../gatepass/gate/source/camera/index.js";
+import { Decoder } from "../../../../gatepass/gate/source/camera/decoder.js";
 import { greyOf } from "../../../../gatepass/gate/source/camera/grey.js";
 import { Sightings } from "../../../../gatepass/gate/source/camera/sightings.js";
 import { viewOf } from "../../../../gatepass/gate/source/camera/views.js";
@@ -11,6 +12,7 @@ class Bench {
   looks: Seen[] = [];
   faults: string[] = [];
   isPausedByCode = false;
+  #decoder: Decoder | null = null;
   readonly Sightings = Sightings;
   readonly viewOf = viewOf;
   readonly greyOf = greyOf;
@@ -35,6 +37,13 @@ class Bench {
 
   get track(): MediaStreamTrack | null {
     return (this.video.srcObject as MediaStream | null)?.getVideoTracks()[0] ?? null;
+  }
+
+  // One more frame, while the camera is paused: the decoder alone, so that what it costs can be told.
+  async look(empty: number): Promise<Seen | null> {
+    this.#decoder ??= new Decoder("/decoder.worker.js", "/zxing/zxing_reader.wasm");
+    await new Promise((resolve) => this.video.requestVideoFrameCallback(resolve));
+    return this.#decoder.look(new VideoFrame(this.video), empty);
   }
 
   // How long frames took by each engine, in milliseconds.

@@ -18,14 +18,8 @@ async def renderer(page: Page) -> psutil.Process:
     return max(found, key=lambda process: process.memory_info().rss)
 
 
-async def worker_seconds(page: Page) -> float:
-    """Seconds of a processor that the worker's thread has used."""
-    return _worker_seconds(await renderer(page))
-
-
-def _worker_seconds(process: psutil.Process) -> float:
-    return sum(
-        thread.user_time + thread.system_time
-        for thread in process.threads()
-        if Path(f"/proc/{process.pid}/task/{thread.id}/comm").read_text().strip() == WORKER
-    )
+def worker_milliseconds(process: psutil.Process) -> float:
+    """What the threads of workers have used of a processor. The clock of the wall has the work of others in it too."""
+    tasks = Path(f"/proc/{process.pid}/task").iterdir()
+    workers = [task for task in tasks if (task / "comm").read_text().strip() == WORKER]
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in workers) / 1e6

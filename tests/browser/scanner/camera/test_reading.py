@@ -8,7 +8,7 @@ from playwright.async_api import Page
 
 from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.conftest import Opener
-from tests.browser.scanner.camera.processes import worker_seconds
+from tests.browser.scanner.camera.processes import renderer, worker_milliseconds
 from tests.size import FULL
 
 pytestmark = pytest.mark.browser
@@ -17,19 +17,33 @@ pytestmark = pytest.mark.browser
 WITHIN = 60_000
 # What is wanted of 95 of 100 frames in the worker, drawing and decoding.
 WANTED_MS = 30
+# Frames whose cost is measured one by one, in views of all kinds.
+FRAMES = 150
 READ_ALL = "(texts) => texts.every((text) => bench.codes.includes(text))"
 
 
 async def test_every_code_is_read_by_zxing(tmp_path: Path, watching: Opener) -> None:
     shown = [*zip(list(feeds.LOOKS.values()) * 2, feeds.tokens(16, seed=1), strict=True)]
     page = await watching(feeds.write_feed(tmp_path / "all.mjpeg", sorted_by_look(shown)))
-    assert await page.evaluate("bench.open()") is None
+    assert await page.evaluate("bench.open({ rest: 600 })") is None
     await page.wait_for_function(READ_ALL, arg=[text for _, text in shown], timeout=WITHIN)
     await told(page, "all looks", "zxing")
-    # Of the processor, not of the clock: the same on a busy machine.
-    used = await worker_seconds(page) * 1000 / await page.evaluate("bench.looks.length")
-    print(f"{used:.1f} ms of a processor a frame, with the start of the worker")
-    assert used < WANTED_MS
+    await page.evaluate("bench.camera.pause()")
+    costs = await costs_of(page, FRAMES)
+    shares = quantiles(costs, n=20)
+    print(f"of a processor: p50 {shares[9]:.1f} ms, p95 {shares[18]:.1f} ms a frame")
+    assert shares[18] < WANTED_MS
+
+
+async def costs_of(page: Page, frames: int) -> list[float]:
+    """What each of these frames costs a processor, in milliseconds: nearly the same on a busy machine."""
+    await page.wait_for_function("() => bench.look(0).then((seen) => seen.engine === 'zxing')", timeout=WITHIN)
+    process, costs = await renderer(page), list[float]()
+    for frame in range(frames):
+        before = worker_milliseconds(process)
+        await page.evaluate("(empty) => bench.look(empty)", frame)
+        costs.append(worker_milliseconds(process) - before)
+    return costs
 
 
 def sorted_by_look(shown: list[tuple[feeds.Look, str]]) -> list[tuple[feeds.Look, str]]:
