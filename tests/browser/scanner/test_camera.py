@@ -12,6 +12,7 @@ from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.conftest import FAKE
 from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import PATIENCE, Phone
+from tests.browser.scanner.test_looks import PICTURES
 from tests.browser.studio import Stack
 from tests.browser.visit import PHONE, TELL_VIOLATIONS, Visit
 
@@ -42,6 +43,9 @@ async def test_the_camera_pairs_and_scans(
         await lead.confirm(code, request.request)
         await expect(phone.at("#view")).to_have_attribute("data-camera", "on", timeout=PATIENCE)
         await phone.says("ENTER", "green")
+        await phone.is_ready()
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        await phone.page.screenshot(path=PICTURES / "phone-light-camera.png")
         # The video begins again, and with it come guests who are in already, and the studio's code, which is no card.
         await phone.says("USED", "red", "First: North 2")
         await phone.at("#result-next").click()

@@ -8,6 +8,7 @@ from gatepass.gate.words import words
 from tests import factory
 from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import new_phone
+from tests.browser.scanner.test_looks import PICTURES
 from tests.browser.studio import Stack, violations
 from tests.browser.visit import PHONE, Visit
 from tests.size import sized
@@ -29,6 +30,8 @@ async def test_the_scanner_speaks_the_language_of_the_phone(
     await phone.show(card)
     await phone.says(said["word_activated"], "green", said["why_activated"])
     await phone.is_ready()
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    await phone.page.screenshot(path=PICTURES / f"phone-light-{language}.png")
     assert await violations(phone.page) == []
     assert await phone.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     # Somebody chooses English, and it stays so.

@@ -96,5 +96,6 @@ function storageText({ lost, persistent }: GateStatus): string {
 }
 
 function versionText(): string {
-  return document.querySelector<HTMLMetaElement>("meta[name=gatepass-version]")?.content ?? "";
+  const version = document.querySelector<HTMLMetaElement>("meta[name=gatepass-version]")?.content ?? "";
+  return version.slice(0, 8);
 }
