@@ -1,7 +1,15 @@
 /** The calls of a device: scans, heartbeats, uploads, manifests. */
 
 import { APIConnectionError, APIStatusError } from "../errors.js";
-import { type Answer, type Call, isObject, type JsonObject, MANIFEST_TYPE, NOT_MODIFIED, Unreadable } from "../http/call.js";
+import {
+  type Answer,
+  type Call,
+  isObject,
+  type JsonObject,
+  MANIFEST_TYPE,
+  NOT_MODIFIED,
+  Unreadable,
+} from "../http/call.js";
 import { Exchange } from "../http/exchange.js";
 import { DEFAULT_POLICY } from "../http/retry.js";
 import type { Settings } from "../http/settings.js";
@@ -17,8 +25,8 @@ import type { EntryResult } from "./storage/journal.js";
 export const APP = `gatepass-sdk-js/${VERSION}`;
 // Seconds. A guest at a door waits no longer; then the device decides.
 export const ANSWER_SECONDS = 1.5;
-// A connection that was closed while nobody used it fails once. A network that fails at once is down: the guest does not
-// wait until the time is over.
+// A connection that was closed while nobody used it fails once. A network that fails at once is down: the guest does
+// not wait until the time is over.
 const SCAN_RETRIES = 1;
 // The next one comes soon, and the screen is to say that there is no network.
 const HEARTBEAT_RETRIES = 2;
@@ -60,7 +68,8 @@ export class GateCalls {
 
   /** Throws what is no verdict on the card: no answer, a key that has ended, a fault. */
   async scan(entry: Entry, within: number): Promise<ScanAnswer> {
-    const exchange = this.#exchange.withPolicy({ scan_deadline: within, try_timeout: within, max_retries: SCAN_RETRIES });
+    const policy = { scan_deadline: within, try_timeout: within, max_retries: SCAN_RETRIES };
+    const exchange = this.#exchange.withPolicy(policy);
     const { idempotency_key } = entry.scan;
     try {
       return await exchange.ask(post("/scan", readTicket, bodyOf(entry), { idempotency_key, is_scan: true }));

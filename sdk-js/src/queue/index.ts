@@ -4,7 +4,7 @@
  *     const queue = await ScanQueue.open("scans");
  *     await queue.add(event_id, { token, scanner_id: "scanner-7", gate: "North 2" });   // needs no network
  *     await queue.drain(client);                                                        // whenever there may be one
- *     for await (const verdict of queue.verdicts()) show(verdict.card, verdict.ticket ? "activated" : verdict.message);
+ *     for await (const { card, ticket, message } of queue.verdicts()) show(card, ticket ? "activated" : message);
  *
  * When `add` returns, the scan is on the disk. It is sent with the key and the time that it got in `add`, as often as
  * needed, so it activates a ticket once however many answers are lost. For a door that must decide without a network
@@ -20,7 +20,7 @@ export type { Drained, OnVerdict, ScanClient } from "./sender.js";
 export type { DrainOptions, QueueOptions, ResendOptions } from "./queue.js";
 
 /**
- * Scans in a database of the browser, for one organization, live or sandbox. Any tab may `add`; one at a time may drain.
+ * Scans in a database of the browser, for one organization, live or sandbox. Any tab may `add`; one at a time drains.
  *
  * Tokens and card numbers are encrypted under a key that the browser does not give away.
  */

@@ -137,7 +137,8 @@ export class IndexedScans implements ScanStore {
 
   #opened(kept: readonly Indexed[]): Promise<QueuedScan[]> {
     return Promise.all(
-      kept.map(async ({ sealed, mark: _, waiting: _w, settled: _s, unreported: _u, activated: _a, id = 0, ...open }) => {
+      kept.map(async ({ sealed, id = 0, ...kept }) => {
+        const { mark: _m, waiting: _w, settled: _s, unreported: _u, activated: _a, ...open } = kept;
         const secret = await this.#sealer.openedJson(sealed, `scan ${open.idempotency_key}`);
         return { ...open, id, ...(secret as Secret) };
       }),

@@ -1,8 +1,7 @@
 /** A queue of scans, wherever they are kept. */
 
-import { formatTime } from "../arguments.js";
+import { formatTime, newKey } from "../arguments.js";
 import { cardShown } from "../card/number.js";
-import { newKey } from "../arguments.js";
 import { type ScanPlace, type ShownCard, scanBody } from "../resources/scans.js";
 import { type Resent, resend, WORKERS } from "./resend.js";
 import type { Verdict } from "./scan.js";
@@ -34,8 +33,8 @@ export interface ResendOptions {
 }
 
 /**
- * Scans on a local disk, for one organization, live or sandbox. One at a time may `drain` or read `verdicts`, and others
- * get `QueueInUse`.
+ * Scans on a local disk, for one organization, live or sandbox. One at a time may `drain` or read `verdicts`; others get
+ * `QueueInUse`.
  *
  * A token is removed in the write that stores the answer to it, and a whole scan, with its card number, `keep_reported`
  * seconds after its verdict was reported. Until then an activation can be sent again, by its card number.
@@ -97,8 +96,8 @@ export class ScanQueue {
   /**
    * Verdicts that were not reported yet, oldest scan first.
    *
-   * A verdict counts as reported when the loop asks for the next one. So if the program ends in the loop, or the loop is
-   * left, the current verdict comes again, and none is missed.
+   * A verdict counts as reported when the loop asks for the next one. So if the program ends in the loop, or the loop
+   * is left, the current verdict comes again, and none is missed.
    */
   async *verdicts(): AsyncGenerator<Verdict, void> {
     const release = await this.#store.exclusive();

@@ -191,7 +191,8 @@ class Resender {
 /** The key of the nth try: its own, and then UUIDs of version 5 that are made of it. */
 async function keyOf(scan: QueuedScan, n: number): Promise<string> {
   if (n === 0) return scan.idempotency_key;
-  const namespace = Uint8Array.from(scan.idempotency_key.replaceAll("-", "").match(/../g) ?? [], (pair) => parseInt(pair, 16));
+  const pairs = scan.idempotency_key.replaceAll("-", "").match(/../g) ?? [];
+  const namespace = pairs.map((pair) => Number.parseInt(pair, 16));
   const name = new TextEncoder().encode(String(n));
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-1", new Uint8Array([...namespace, ...name])));
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;

@@ -197,7 +197,7 @@ export class QueueSender {
   }
 }
 
-/** Call this for all verdicts that were not reported. If it throws, that verdict comes again, those before it do not. */
+/** Call this for all verdicts that were not reported. If it throws, that one comes again, those before it do not. */
 async function reportAll(store: ScanStore, on_verdict: OnVerdict): Promise<void> {
   let found: QueuedScan[];
   do {

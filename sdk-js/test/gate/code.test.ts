@@ -19,7 +19,8 @@ test("a typed number is the card in any spelling", () => {
 
 test("what is no code is not read", () => {
   const texts = ["", " ", "https://example.com/menu", "x".repeat(2000), "SVC1.", "SVC1.a.b.c\x07", "4006381333931"];
-  for (const text of [...texts, "SVC 1234 5678 9012 ü", "ſVC 1234 5678 9012"]) assert.equal(readCode(text), null, text);
+  texts.push("SVC 1234 5678 9012 ü", "ſVC 1234 5678 9012");
+  for (const text of texts) assert.equal(readCode(text), null, text);
 });
 
 test("a token names its card, and is sent as it is", async () => {

@@ -1,6 +1,6 @@
 /**
- * A tab that is killed between any two steps of its storage and its network, with one of its two places torn, deleted or
- * set back in between: each admission that was shown is uploaded once.
+ * A tab that is killed between any two steps of its storage and its network, with one of its two places torn, deleted
+ * or set back in between: each admission that was shown is uploaded once.
  */
 
 import assert from "node:assert/strict";

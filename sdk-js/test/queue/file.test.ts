@@ -107,5 +107,6 @@ test("one process works with a file", async () => {
   await assert.rejects(() => ScanQueue.open(path), QueueInUse);
   await queue.close();
   await (await ScanQueue.open(path)).close();
-  await assert.rejects(() => resendScans([join(folder, "none.jsonl")], new Client().asClient, { since: new Date() }), /no such file/);
+  const resending = resendScans([join(folder, "none.jsonl")], new Client().asClient, { since: new Date() });
+  await assert.rejects(() => resending, /no such file/);
 });

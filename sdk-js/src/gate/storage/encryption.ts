@@ -18,9 +18,10 @@ export interface SealingKeys {
   mark: CryptoKey;
 }
 
-/** The keys of one gate. `id` says whether two places are of the same gate. */
+/** The keys of one gate. `id` says whether two places are of the same gate, `made_at` (by this machine) since when. */
 export interface GateKeys extends SealingKeys {
   id: string;
+  made_at: number;
   sign: CryptoKey;
   /** Of `sign`. */
   public_key: Bytes;
@@ -35,7 +36,7 @@ export async function createKeys(): Promise<GateKeys> {
     throw new GateError("This browser is too old for a gate: it cannot sign with Ed25519.", { cause });
   }
   const public_key = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
-  return { ...sealing, id: crypto.randomUUID(), sign: pair.privateKey, public_key };
+  return { ...sealing, id: crypto.randomUUID(), made_at: Date.now(), sign: pair.privateKey, public_key };
 }
 
 export async function createSealingKeys(): Promise<SealingKeys> {

@@ -5,6 +5,7 @@
  * gate in it, or two writes behind, has lost something.
  */
 
+import type { GateKeys } from "./encryption.js";
 import type { Changes, Contents, PlaceName, Setting } from "./place.js";
 import type { StoredScan } from "./scan.js";
 
@@ -67,19 +68,18 @@ function alone(main: Contents | null, mirror: Contents | null): Merged {
 
 /**
  * Two places with different keys are of two gates: one was begun anew while the other could not be read. The one that
- * is paired goes on, and of two the one that has written more.
+ * is paired goes on, and of two the one that was paired again.
  */
 function foreignPlace(main: Contents, mirror: Contents): PlaceName | null {
-  const [ours, theirs] = [keysId(main), keysId(mirror)];
-  if (ours === null || theirs === null || ours === theirs) return null;
-  const [isPaired, isOtherPaired] = [main.settings.has(DEVICE), mirror.settings.has(DEVICE)];
-  if (isPaired !== isOtherPaired) return isPaired ? "mirror" : "main";
-  return stateIn(main).writes >= stateIn(mirror).writes ? "mirror" : "main";
+  const [ours, theirs] = [keysOf(main), keysOf(mirror)];
+  if (ours === null || theirs === null || ours.id === theirs.id) return null;
+  const [is_paired, is_other_paired] = [main.settings.has(DEVICE), mirror.settings.has(DEVICE)];
+  if (is_paired !== is_other_paired) return is_paired ? "mirror" : "main";
+  return ours.made_at >= theirs.made_at ? "mirror" : "main";
 }
 
-function keysId(contents: Contents): string | null {
-  const keys = contents.settings.get(KEYS)?.value as { id?: string } | undefined;
-  return keys?.id ?? null;
+function keysOf(contents: Contents): Pick<GateKeys, "id" | "made_at"> | null {
+  return (contents.settings.get(KEYS)?.value as GateKeys | undefined) ?? null;
 }
 
 function stateIn(contents: Contents): State {
@@ -108,7 +108,8 @@ function further<T extends { changed: number }>(one: Map<string, T>, other: Map<
 }
 
 function lacking(all: Contents, of: Contents, anew: boolean): Changes | null {
-  const scans = [...all.scans.values()].filter((scan) => !(of.scans.get(scan.idempotency_key)?.changed === scan.changed));
+  const has = (scan: StoredScan): boolean => of.scans.get(scan.idempotency_key)?.changed === scan.changed;
+  const scans = [...all.scans.values()].filter((scan) => !has(scan));
   const settings: Record<string, Setting> = {};
   for (const [name, setting] of all.settings) {
     if (of.settings.get(name)?.changed !== setting.changed) settings[name] = setting;

@@ -6,11 +6,12 @@
 import { QueueError } from "../../errors.js";
 import type { Bytes } from "../bytes.js";
 import { Turns } from "../turns.js";
-import { MANIFEST, type Merged, merge, NO_STATE, STATE, type State } from "./merge.js";
-import { within } from "./patience.js";
+import { KEYS, MANIFEST, type Merged, merge, NO_STATE, STATE, type State } from "./merge.js";
+import { Late, within } from "./patience.js";
 import type { Changes, Place, PlaceName, Setting } from "./place.js";
 import { opened, type Source } from "./opening.js";
-import { isWaiting, type StoredScan } from "./scan.js";
+import type { StoredScan } from "./scan.js";
+import { Waiting } from "./waiting.js";
 
 /** What one write changes, in the words of the gate. */
 export interface Write {
@@ -35,8 +36,7 @@ export class Places {
   #open = new Map<PlaceName, Place>();
   #settings = new Map<string, Setting>();
   #state: State = NO_STATE;
-  // The sequences of scans that wait for their upload: counting them on the disk takes longer the more there are.
-  #waiting = new Set<number>();
+  #waiting = Waiting.of([]);
   #problem: unknown = null;
   #is_closed = false;
 
@@ -89,7 +89,7 @@ export class Places {
     await this.#writeAll({ ...changes, ...(manifest && { manifest }), relaxed: options.relaxed ?? false });
     this.#state = state;
     for (const [name, setting] of Object.entries(settings)) this.#settings.set(name, setting);
-    for (const scan of scans) this.#count(scan);
+    for (const scan of scans) this.#waiting.note(scan);
   }
 
   /** Outside of a turn. */
@@ -122,7 +122,7 @@ export class Places {
     this.#open.clear();
   }
 
-  /** A place that has not answered is waited for as long as there is hope, and not longer than a little after the other. */
+  /** A place is waited for as long as there is hope, and only a little longer than for the other. */
   async #writeAll(changes: Changes): Promise<void> {
     const places = [...this.#open.values()];
     if (places.length === 0) throw this.#unusable();
@@ -154,18 +154,14 @@ export class Places {
     this.#open = new Map(found.flatMap(({ place }) => (place === null ? [] : [[place.name, place]])));
     this.#problem = found.find(({ problem }) => problem !== null)?.problem ?? null;
     const merged = merge(found[0]?.contents ?? null, found[1]?.contents ?? null);
+    const is_gate = merged.contents.settings.has(KEYS);
+    // The gate may be in the place that does not answer. Beginning anew would make another device of it.
+    if (!is_gate && this.#problem instanceof Late) throw this.#unusable();
     await this.#complete(merged);
     this.#settings = merged.contents.settings;
     this.#state = merged.state;
-    this.#waiting = new Set();
-    for (const scan of merged.contents.scans.values()) this.#count(scan);
+    this.#waiting = Waiting.of(merged.contents.scans.values());
     this.lost = found.find(({ was_torn }) => was_torn)?.name ?? merged.lost ?? this.lost;
-  }
-
-  #count(scan: StoredScan): void {
-    if (scan.sequence === null) return;
-    if (isWaiting(scan)) this.#waiting.add(scan.sequence);
-    else this.#waiting.delete(scan.sequence);
   }
 
   /** Give each place what only the other has. */

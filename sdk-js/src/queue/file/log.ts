@@ -96,7 +96,8 @@ export class AppendLog {
   }
 
   async #write(text: string): Promise<void> {
-    if (this.#broken !== null) throw new QueueError(`${this.path}: the file cannot be written.`, { cause: this.#broken });
+    const cause = this.#broken;
+    if (cause !== null) throw new QueueError(`${this.path}: the file cannot be written.`, { cause });
     const bytes = Buffer.from(text);
     try {
       await this.#file.appendFile(bytes);

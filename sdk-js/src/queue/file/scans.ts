@@ -137,7 +137,8 @@ export class FileScans implements ScanStore {
     for (const [n, line] of lines.slice(1).entries()) {
       const scan = parsed(line);
       if (!isObject(scan) || typeof scan["id"] !== "number") {
-        throw new QueueError(`${this.name}: line ${n + 2} is damaged; put the file aside, it may be possible to recover it.`);
+        const advice = "put the file aside, it may be possible to recover it";
+        throw new QueueError(`${this.name}: line ${n + 2} is damaged; ${advice}.`);
       }
       if (scan["event_id"] !== undefined) this.#scans.set(scan["id"], scan as unknown as QueuedScan);
       this.#last_id = Math.max(this.#last_id, scan["id"]);

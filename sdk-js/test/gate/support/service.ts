@@ -22,7 +22,13 @@ interface Body {
   [name: string]: unknown;
 }
 
-const FILE = cases<{ public_keys: string[]; cases: { name: string; manifest: string; event_id: string }[] }>("manifest");
+interface Case {
+  name: string;
+  manifest: string;
+  event_id: string;
+}
+
+const FILE = cases<{ public_keys: string[]; cases: Case[] }>("manifest");
 const CASE = FILE.cases.find(({ name }) => name === "the first, the last and one between of many");
 const URL_OF_SERVICE = "https://gatepass.example";
 const DEVICE_ID = "01a1dcb8-0000-7000-8000-000000000001";
@@ -75,7 +81,8 @@ export class Service {
   }
 
   #pair(path: string, body: Body): Response {
-    if (path.endsWith("/key")) return json({ data: { status: "paired", device: this.#device(), key: "svc_live_test" } });
+    const paired = { status: "paired", device: this.#device(), key: "svc_live_test" };
+    if (path.endsWith("/key")) return json({ data: paired });
     this.#public_key = decoded(String(body["public_key"]));
     return json({ data: { request: "request-1" } });
   }

@@ -52,7 +52,9 @@ export class Client {
 }
 
 export const number = (n: number): string => `SVC 0000 0000 ${String(n).padStart(4, "0")}`;
-export const token = (n: number): string => `SVC1.${Buffer.from(number(n)).toString("base64url")}.1790000000.${"A".repeat(86)}`;
+export function token(n: number): string {
+  return `SVC1.${Buffer.from(number(n)).toString("base64url")}.1790000000.${"A".repeat(86)}`;
+}
 
 export async function verdictsOf(queue: ScanQueue): Promise<Verdict[]> {
   const found: Verdict[] = [];

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.scanner.kills.chromium import Chromium
-from tests.browser.scanner.kills.door import door_to, paired
+from tests.browser.scanner.kills.page_server import paired, served
 from tests.sdk.gate.network import State
 from tests.sdk.gate.venue import Venue
 from tests.size import sized
@@ -29,16 +29,16 @@ COLLECTING = ("--js-flags=--expose-gc", "--enable-precise-memory-info")
 
 def test_a_long_sitting(venue: Venue, script: bytes, tmp_path: Path) -> None:
     cards = len(venue.guests(100))
-    with door_to(venue.port, script) as door:
-        browser = Chromium(tmp_path / "profile", door.url, *COLLECTING)
+    with served(venue.port, script) as page:
+        browser = Chromium(tmp_path / "profile", page.url, *COLLECTING)
         try:
             browser.start()
-            paired(venue, door, cards)
-            door.network.becomes(State.DOWN)
+            paired(venue, page, cards)
+            page.network.becomes(State.DOWN)
             rounds = []
             for n in range(ROUNDS):
-                door.tasks.put({"do": "sit", "round": n, "scans": SCANS})
-                rounds.append(door.hear("sat"))
+                page.tasks.put({"do": "sit", "round": n, "scans": SCANS})
+                rounds.append(page.hear("sat"))
         finally:
             browser.kill()
     for one in rounds:

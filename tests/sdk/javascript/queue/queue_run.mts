@@ -2,7 +2,7 @@
 
 import { readFileSync, writeSync } from "node:fs";
 import { Gatepass } from "../../../../sdk-js/src/index.js";
-import { ScanQueue } from "../../../../sdk-js/src/queue/node.js";
+import { ScanQueue, type Verdict } from "../../../../sdk-js/src/queue/node.js";
 
 interface Plan {
   path: string;
@@ -20,8 +20,7 @@ const { path, api_key, base_url, event_id, guests } = JSON.parse(readFileSync(0,
 const client = new Gatepass({ api_key, base_url });
 const queue = await ScanQueue.open(path);
 say("opened", await queue.waiting());
-const on_verdict = ({ id, card, status, code }: { id: number; card: string; status: number; code: string | null }): void =>
-  say("verdict", { id, card, status, code });
+const on_verdict = ({ id, card, status }: Verdict): void => say("verdict", { id, card, status });
 for (const [n, token] of guests) {
   const id = await queue.add(event_id, { token, scanner_id: "s-1", gate: "North" });
   say("added", { n, id });

@@ -1,4 +1,4 @@
-"""The door at which the browser stands: it serves the page, tells it what to do, and hears what its screen shows.
+"""The server of a page with a gate in it: it tells the page what to do, and hears what its screen would show.
 
 It is also the network to the service, which a test takes away; the page and its answers stay.
 """
@@ -25,7 +25,7 @@ HEARS_WITHIN = 120.0
 
 
 @dataclass
-class Door:
+class PageServer:
     script: bytes
     network: Network
     # What the page does next; it rests if there is nothing.
@@ -63,23 +63,23 @@ class Door:
         return rest
 
 
-class DoorHandler(ProxyHandler):
-    door: ClassVar[Door]
+class PageHandler(ProxyHandler):
+    page: ClassVar[PageServer]
 
     def do_GET(self) -> None:  # noqa: N802  the name that http.server calls
         if self.path == "/":
             self.give(PAGE, "text/html")
         elif self.path == "/gate.js":
-            self.give(self.door.script, "text/javascript")
+            self.give(self.page.script, "text/javascript")
         else:
             self.carry()
 
     def do_POST(self) -> None:  # noqa: N802  the same
-        if self.path != "/door":
+        if self.path != "/told":
             self.carry()
             return
         what, value = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.give(json.dumps(self.door.answer(what, value)).encode(), "application/json")
+        self.give(json.dumps(self.page.answer(what, value)).encode(), "application/json")
 
     def give(self, content: bytes, kind: str) -> None:
         try:
@@ -104,13 +104,13 @@ class QuietServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def door_to(upstream_port: int, script: bytes) -> Generator[Door]:
+def served(upstream_port: int, script: bytes) -> Generator[PageServer]:
     network = Network(upstream_port)
-    opened = Door(script, network)
+    opened = PageServer(script, network)
 
-    class Handler(DoorHandler):
+    class Handler(PageHandler):
         carried_by = network
-        door = opened
+        page = opened
 
     with QuietServer(("127.0.0.1", 0), Handler) as server:
         network.port = server.server_port
@@ -127,15 +127,15 @@ def door_to(upstream_port: int, script: bytes) -> Generator[Door]:
             thread.join()
 
 
-def paired(venue: Venue, door: Door, cards: int) -> str:
+def paired(venue: Venue, page: PageServer, cards: int) -> str:
     """A browser that has just started pairs, and gets the manifest with all cards. Returns the id of the device."""
     lead = Lead(venue)
-    door.tasks.put({"do": "pair", "code": lead.code.text})
-    assert not door.hear("opened")["paired"]
-    lead.confirm(tuple(door.hear("words")))
-    device_id: str = door.hear("paired")
+    page.tasks.put({"do": "pair", "code": lead.code.text})
+    assert not page.hear("opened")["paired"]
+    lead.confirm(tuple(page.hear("words")))
+    device_id: str = page.hear("paired")
     known = None
     while known != cards:
-        door.tasks.put({"do": "learn"})
-        known = door.hear("learned")
+        page.tasks.put({"do": "learn"})
+        known = page.hear("learned")
     return device_id
