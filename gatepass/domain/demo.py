@@ -100,6 +100,13 @@ CLEAR_SOME_CARDS: Final = """
 
 # Every tenant table, referencing tables first. A test compares this with the schema.
 CLEAR: Final[dict[str, LiteralString]] = {
+    "incident": "DELETE FROM incident WHERE organization_id = $1",
+    "journal_entry": "DELETE FROM journal_entry WHERE organization_id = $1",
+    "event_manifest": "DELETE FROM event_manifest WHERE organization_id = $1",
+    "announcement": "DELETE FROM announcement WHERE organization_id = $1",
+    "letter": "DELETE FROM letter WHERE organization_id = $1",
+    "mailing": "DELETE FROM mailing WHERE organization_id = $1",
+    "card_look": "DELETE FROM card_look WHERE organization_id = $1",
     "card_export_part": "DELETE FROM card_export_part WHERE organization_id = $1",
     "card_export": "DELETE FROM card_export WHERE organization_id = $1",
     "pairing_request": "DELETE FROM pairing_request WHERE organization_id = $1",

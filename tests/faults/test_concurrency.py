@@ -97,8 +97,8 @@ MUTANTS = (
     # The row of the request log makes a replay a transaction that wrote something (rule 1 of the transaction).
     Mutant(
         "a replay writes nothing",
-        "a.event_id, a.card_id\n          FROM answer a\n",
-        "a.event_id, a.card_id\n          FROM answer a\n         WHERE NOT a.is_replay\n",
+        "WHERE p_statuses IS NOT NULL  -- the upload",
+        "WHERE p_statuses IS NOT NULL AND NOT a.is_replay  -- the upload",
         _duplicates,
     ),
 )

@@ -14,7 +14,7 @@ from typing import Final, Self
 from gatepass.base.errors import InvalidRequest
 
 # A snapshot lists the transactions that run, at most one a connection: 12 characters each, 200 connections and more.
-LONGEST: Final = 8_192
+LONGEST: Final = 6_000
 PATTERN: Final = re.compile(
     r"1\.([0-9]{1,20})\.([0-9]{1,10})\.([0-9a-f]{16})\.([0-9a-f]{16})\.([0-9]{1,15})"
     r"\.([0-9]{1,18}):([0-9]{1,18}):((?:[0-9]{1,18}(?:,[0-9]{1,18})*)?)",

@@ -98,7 +98,10 @@ MUTANTS: Final = {
         "a.details",
     ),
     "a retry is not told the rule": ("coalesce(j.old_details, CASE", "coalesce(NULL, CASE"),
-    "a replay is recorded as a scan": ("FROM answer a\n         WHERE NOT a.is_replay\n", "FROM answer a\n"),
+    "a replay is recorded as a scan": (
+        "         WHERE NOT a.is_replay\n           AND (a.verdict = 'activated' OR",
+        "         WHERE (a.verdict = 'activated' OR",
+    ),
     "refusals are not stored": (
         "WHERE a.idempotency_key IS NOT NULL AND NOT a.is_replay",
         "WHERE a.idempotency_key IS NOT NULL AND NOT a.is_replay AND a.verdict = 'activated'",
@@ -108,7 +111,7 @@ MUTANTS: Final = {
         "false",
     ),
     "a sandbox scan is recorded as a live one": ("SELECT a.tenant_id, p_at,", "SELECT a.organization_id, p_at,"),
-    "the first gate is forgotten": ("           activated_gate = first.gate,\n", ""),
+    "the first gate is forgotten": ("activated_gate = first.gate, ", ""),
     "an old ticket of the card hides that it has none now": (
         "AND x.cancelled_at IS NOT NULL)\n                            THEN 'ticket_cancelled' ELSE",
         "AND x.cancelled_at IS NULL)\n                            THEN 'ticket_cancelled' ELSE",

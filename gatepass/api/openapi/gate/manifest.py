@@ -14,7 +14,7 @@ from gatepass.domain.manifest.manifest import EXPIRED
 
 EVENT_ID: Final = path("id", "The event's UUID.", str(sandbox.EVENT_ID))
 AFTER: Final = query(
-    "after", "The cursor of the last answer: only what changed since is sent.", {"type": "string", "maxLength": 8192}
+    "after", "The cursor of the last answer: only what changed since is sent.", {"type": "string", "maxLength": 6000}
 )
 IF_NONE_MATCH: Final = {
     "name": "If-None-Match",
