@@ -4,7 +4,7 @@
  *     const queue = await ScanQueue.open("scans.jsonl");
  *     await queue.add(event_id, { token, scanner_id: "scanner-7", gate: "North 2" });   // needs no network
  *     await queue.drain(client);                                                        // whenever there may be one
- *     for await (const { card, ticket, message } of queue.verdicts()) console.log(card, ticket ? "activated" : message);
+ *     for await (const { card, code } of queue.verdicts()) console.log(card, code ?? "activated");
  *
  * When `add` returns, the scan is on the disk: it survives `kill -9` and, if the disk does not lie, a power cut. It is
  * sent with the key and the time that it got in `add`, as often as needed, so it activates a ticket once however many

@@ -33,8 +33,8 @@ export interface ResendOptions {
 }
 
 /**
- * Scans on a local disk, for one organization, live or sandbox. One at a time may `drain` or read `verdicts`; others get
- * `QueueInUse`.
+ * Scans on a local disk, for one organization, live or sandbox. One at a time may `drain` or read `verdicts`; others
+ * get `QueueInUse`.
  *
  * A token is removed in the write that stores the answer to it, and a whole scan, with its card number, `keep_reported`
  * seconds after its verdict was reported. Until then an activation can be sent again, by its card number.

@@ -44,18 +44,22 @@ class NodeGate:
         return lambda *given: self._call(name, *given)
 
     def _call(self, name: str, *given: object, on_words: Callable[[tuple[str, str]], None] | None = None) -> Any:
-        stdin = self._process.stdin
-        assert stdin is not None
-        stdin.write(json.dumps({"name": name, "given": given}) + "\n")
-        stdin.flush()
+        self._send(json.dumps({"name": name, "given": given}))
         line = self._line()
         while "words" in line:
             assert on_words is not None
             on_words(tuple(line["words"]))
+            self._send("")
             line = self._line()
         if "error" in line:
             raise GateCallError(line["error"], line["message"], line["code"])
         return _named(line["result"])
+
+    def _send(self, line: str) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        stdin.write(line + "\n")
+        stdin.flush()
 
     def _line(self) -> dict[str, Any]:
         stdout = self._process.stdout

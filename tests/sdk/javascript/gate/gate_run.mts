@@ -18,6 +18,8 @@ let gate: Gate | null = null;
 let ahead = 0;
 let working: { ending: AbortController; done: Promise<void> } | null = null;
 
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
 function say(line: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
@@ -47,8 +49,12 @@ const CALLS: Record<string, (...given: never[]) => unknown> = {
     places.delete(place);
   },
   async pair(code: string, url: string, name: string): Promise<object> {
-    const device = await opened().pair(code, { url, name, on_words: (words) => say({ words }) });
-    return { ...device };
+    const on_words = async (words: [string, string]): Promise<void> => {
+      say({ words });
+      // Somebody compares them, and says so by an empty line.
+      await lines.next();
+    };
+    return { ...(await opened().pair(code, { url, name, on_words })) };
   },
   async scan(shown: string, reader: string): Promise<object> {
     const began = performance.now();
@@ -84,4 +90,6 @@ async function answer({ name, given }: Call): Promise<void> {
   }
 }
 
-for await (const line of createInterface({ input: process.stdin })) await answer(JSON.parse(line) as Call);
+for (let line = await lines.next(); !line.done; line = await lines.next()) {
+  await answer(JSON.parse(line.value) as Call);
+}
