@@ -174,8 +174,8 @@ def test_a_second_demo_stands_beside_the_first(on_database: Command, lonely: psy
 # The demo has no scans with an idempotency key, no webhook endpoints, no devices, and nobody got a card by mail.
 LEFT_EMPTY = {
     "announcement", "card_export", "card_export_part", "card_link", "card_look", "card_phone", "card_phone_code",
-    "device", "device_assignment", "ended_card_link", "event_manifest", "incident", "journal_entry", "letter", "mailing",
-    "pairing_code", "pairing_request", "wallet_pass", "wallet_registration",
+    "device", "device_assignment", "ended_card_link", "event_manifest", "incident", "journal_entry", "letter",
+    "mailing", "pairing_code", "pairing_request", "wallet_pass", "wallet_registration",
     "card_external_id", "event_cover", "holder_email", "import", "import_key", "import_row", "invitation",
     "ticket_reference", "idempotency", "member", "webhook_attempt", "webhook_delivery", "webhook_endpoint",
     "webhook_event", "webhook_feed", "webhook_queue", "webhook_replay", "undone_activation",
