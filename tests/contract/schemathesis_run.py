@@ -240,6 +240,8 @@ if VARIABLE in os.environ:
             return True
         if "cannot be stored" in body["error"]:  # NUL, which JSON can express and PostgreSQL cannot store
             return False
+        if str((case.query or {}).get("event_id")).startswith("evt_"):  # a message's, by a link that was guessed
+            return False
         if "not an RFC 3339 time" in body["error"] or "is not a UUID" in body["error"]:  # a schema can express these
             return True
         if body["code"] in OF_THE_STATE or SENTENCES.fullmatch(body["error"]):
