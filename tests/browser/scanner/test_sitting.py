@@ -58,8 +58,8 @@ async def test_a_long_sitting_without_a_network(
         times += await phone.page.evaluate(SHOW_ALL, numbers[start : start + 500])
     grown = await memory_of(phone) / warm
     p50, p95 = (quantiles(times, n=100)[at] for at in (49, 94))
-    print(f"{SCANS} scans: {p50:.0f} ms in the middle, {p95:.0f} ms for 95 of 100")
-    print(f"memory {grown:.2f} of that after {WARM}")
+    speed = f"{p50:.0f} ms in the middle, {p95:.0f} ms for 95 of 100"
+    print(f"{SCANS} scans: {speed}; memory {grown:.2f} of that after {WARM}")
     await phone.page.wait_for_function(
         "(text) => document.getElementById('status-waiting').textContent.startsWith(text)",
         arg=str(SCANS),

@@ -14,8 +14,15 @@ pytestmark = pytest.mark.browser
 
 NEXT = "0123456789abcdef"
 VERSION = "() => document.querySelector('meta[name=gatepass-version]').content"
-ASK = "() => navigator.serviceWorker.getRegistration('/gate').then((found) => found.update())"
-WAITS = "() => navigator.serviceWorker.getRegistration('/gate').then((found) => found.waiting !== null)"
+# Asks for the new version, and is done when all of it is there and waits.
+FETCHED = """async () => {
+    const registration = await (await navigator.serviceWorker.getRegistration("/gate")).update();
+    const worker = registration.installing ?? registration.waiting;
+    while (worker.state === "installing") {
+        await new Promise((changed) => worker.addEventListener("statechange", changed, { once: true }));
+    }
+    if (worker.state !== "installed") throw new Error(`The new version is ${worker.state}.`);
+}"""
 KEPT = "() => caches.keys()"
 
 
@@ -34,8 +41,7 @@ async def test_a_new_version_waits_until_nobody_scans(phone: Phone, network: Net
     await phone.says("ENTER")
     network.another_version = (static_version().encode(), NEXT.encode())
     await page.evaluate("() => { window.isSame = true; }")
-    await page.evaluate(ASK)
-    await page.wait_for_function(WAITS)
+    await page.evaluate(FETCHED)
     # Somebody has just scanned: the app goes on as it is.
     await phone.show(await phone.tenant.card())
     await phone.says("ENTER")

@@ -13,11 +13,18 @@ declare const self: ServiceWorkerGlobalScope;
 declare const VERSION: string;
 declare const FILES: readonly string[];
 
+// Static routing, which TypeScript does not know yet.
+interface Routable extends ExtendableEvent {
+  addRoutes?(routes: readonly { condition: { urlPattern: { pathname: string } }; source: string }[]): Promise<void>;
+}
+
 const CACHE = `scanner-${VERSION}`;
 const PAGE = `/gate/static/${VERSION}/page.html`;
 
-self.addEventListener("install", (event) => {
-  event.waitUntil(keepAll());
+self.addEventListener("install", (event: Routable) => {
+  // A call of the service goes past this worker, where the browser can do that: a scan must not wait until it has started.
+  const routes = ["/api/*", "/gate/pair/*"].map((pathname) => ({ condition: { urlPattern: { pathname } }, source: "network" }));
+  event.waitUntil(Promise.all([event.addRoutes?.(routes), keepAll()]));
 });
 
 self.addEventListener("activate", (event) => {
