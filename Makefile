@@ -390,7 +390,7 @@ tools/node_modules: tools/package-lock.json
 
 sdk-js/node_modules: sdk-js/package-lock.json
 	$(call need,npm)
-	@node -e 'process.exit(parseInt(process.versions.node) < 20)' \
+	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' \
 	  || { echo "make $@ needs Node 20 or newer; Debian 12 has 18: https://nodejs.org/en/download"; exit 1; }
 	cd sdk-js && npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch $@
