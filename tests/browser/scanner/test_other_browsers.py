@@ -33,6 +33,13 @@ READ = """(code) => {
 }"""
 
 
+# In one question, because a result is gone after a second.
+SHOWN = """
+    const element = document.getElementById(arguments[0]);
+    return element.checkVisibility() ? element.innerText : "";
+"""
+
+
 @pytest.fixture(scope="module")
 async def firefox() -> AsyncGenerator[Browser]:
     async with async_playwright() as playwright:
@@ -102,9 +109,8 @@ class WebkitPhone:
         """The element's text, when it is shown with these."""
 
         def is_shown(browser: Remote) -> str | Literal[False]:
-            element = browser.find_element(By.ID, id)
-            said = element.text
-            return said if element.is_displayed() and all(text in said for text in texts) and said else False
+            said = browser.execute_script(SHOWN, id)
+            return said if said and all(text in said for text in texts) else False
 
         return await self.do(lambda browser: WebDriverWait(browser, PATIENCE / 1000, 0.1).until(is_shown))
 

@@ -42,8 +42,8 @@ async def test_the_same_code_again_is_an_echo_and_counts_once(phone: Phone) -> N
     await phone.read(card.number)
     await phone.says("ENTER", "green")
     await phone.read(card.number)
-    await expect(phone.at("#result")).to_have_attribute("data-echo", "true")
     await phone.says("ENTER", "green", "The same code again. It counts once.")
+    await expect(phone.at("#result")).to_have_attribute("data-echo", "true")
     await phone.at("#open-recent").click()
     await expect(phone.at("#recent li")).to_have_count(1)
 
