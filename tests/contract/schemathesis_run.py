@@ -59,7 +59,8 @@ SENTENCES: Final = re.compile(
     |[A-Z]{3} has \d decimal places\.|A price in [A-Z]{3} is at most [\d,]+\.|We do not know this time zone\..*
     |A picture's address begins with https:// and has no spaces in it\.
     |The year must be from 2000 to 2100\.|An event starts before it ends\.
-    |updated_after lies before 1970 or after 9998\.
+    |The doors open before the event ends\.|It lies after the time from which they are good\.
+    |A gate has a name\.|updated_after lies before 1970 or after 9998\.
     |expires_at is in the past\.|expires_at is more than 400 days ahead\.
     |[\d,]+ are issued: there cannot be fewer places\.|Some are issued for [A-Z]{3}: the currency stays\.
     |Send at most one of event_id, ticket_id and card_id\.|If-Match has the ETag of an answer\.

@@ -26,7 +26,7 @@ class SystemdRunner:
             "GATEPASS_ENCRYPTION_KEYS": new_key(),
             "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
         }
-        self.ports = {port: str(free_port()) for port in ("8001", "8101", "9471", "9481", "9491")}
+        self.ports = {port: str(free_port()) for port in ("8001", "8101", "8201", "9471", "9481", "9491", "9501")}
         self._notify = notify
 
     def url(self, port: str) -> str:
