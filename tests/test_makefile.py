@@ -13,7 +13,7 @@ TEXT = (ROOT / "Makefile").read_text()
 PHONY = [name for line in re.findall(r"^\.PHONY: (.+)$", TEXT, re.MULTILINE) for name in line.split()]
 TARGETS = re.findall(r"^([\w./-]+):(?!=)", TEXT, re.MULTILINE)
 # These are files, not names of work to do.
-FILES = {"tools/node_modules"}
+FILES = {"sdk-js/node_modules", "tools/node_modules"}
 WITHIN = 60
 
 
