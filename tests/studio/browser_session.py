@@ -17,10 +17,10 @@ from tests.server.asgi import TaskTransport
 ORIGIN = "https://studio.test"
 
 
-def browser(studio: Middleware) -> httpx2.AsyncClient:
+def browser(studio: Middleware, address: str = "127.0.0.1") -> httpx2.AsyncClient:
     """A client that behaves like a browser: it keeps cookies, and sends Sec-Fetch-Site."""
     return httpx2.AsyncClient(
-        transport=TaskTransport(app=studio, client=("127.0.0.1", 1)),
+        transport=TaskTransport(app=studio, client=(address, 1)),
         base_url=ORIGIN,
         headers={"Sec-Fetch-Site": "same-origin", "User-Agent": "a browser of the tests"},
     )

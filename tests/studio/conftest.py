@@ -1,6 +1,7 @@
 """The studio in this process, and people signed in to it."""
 
 from collections.abc import AsyncGenerator
+from itertools import count
 
 import httpx2
 import pytest
@@ -12,6 +13,8 @@ from gatepass.studio.app import create_app
 from gatepass.studio.middleware import Middleware
 from tests import factory
 from tests.studio.browser_session import BrowserSession, sign_in
+
+_addresses = count(1)
 
 
 @pytest.fixture(scope="session")
@@ -51,8 +54,9 @@ async def user(studio: Middleware, tenant: factory.Tenant) -> AsyncGenerator[Bro
 
 @pytest.fixture
 async def stranger(studio: Middleware) -> AsyncGenerator[httpx2.AsyncClient]:
-    """A browser without a session."""
+    """A browser without a session, from an address of its own: failed tries are counted by address."""
     from tests.studio.browser_session import browser
 
-    async with browser(studio) as client:
+    n = next(_addresses)
+    async with browser(studio, f"10.3.{n // 250}.{n % 250 + 1}") as client:
         yield client
