@@ -148,7 +148,7 @@ def _reading(chance: random.Random, on: Side, headers: dict[str, str]) -> httpx2
     ids = [*on.events.values(), "x", "", "%2e", "a/b", "é"]
     path = chance.choice(["/events"] * 3 + [f"/events/{id}" for id in ids])
     query = [("limit", ["1", "2", "100", "0", "x"]), ("status", ["draft", "published", "gone"]), ("cursor", ["x", ""])]
-    params = [(name, chance.choice(values)) for name, values in query if chance.random() < 0.3]
+    params = {name: chance.choice(values) for name, values in query if chance.random() < 0.3}
     return on.client.build_request("GET", path, params=params, headers=headers)
 
 
