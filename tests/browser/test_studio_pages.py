@@ -34,8 +34,10 @@ FULL = [Look(DESKTOP, "dark"), Look(PHONE, "light")] if os.environ.get("GATEPASS
 LOOKS = {"live": [DAY, NIGHT, *FULL], "sandbox": [DAY, *([NIGHT] if FULL else [])]}
 # Shares, so that two browsers can work at a time.
 SHARES = 4
-# After this time all colour transitions have ended.
-HAS_CHANGED = "() => Promise.all(document.getAnimations().map((one) => one instanceof CSSTransition && one.finished))"
+# After this time all colour transitions have ended, or were broken off by a later change of the page.
+HAS_CHANGED = """() => Promise.allSettled(
+    document.getAnimations().map((one) => one instanceof CSSTransition && one.finished)
+)"""
 SKIPPED = {"GET /studio", "GET /studio/", "GET /studio/static/{name:path}"}
 # Pages that are there only where there is a mail server. Of the second, each person has a link of their own.
 OF_MAIL = {"GET /studio/account/address", "GET /studio/address/{token}", "GET /studio/sign-in/mail"}

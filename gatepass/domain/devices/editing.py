@@ -52,7 +52,11 @@ async def _rename(tx: Tx, device: Device, name: str, *, by: str, at: datetime) -
 async def _move(tx: Tx, device: Device, new: DeviceAssignment, *, by: str, at: datetime) -> None:
     await assign(tx, device.organization_id, device.id, new.event_id, new.gate, by=by, at=at)
     await keys.assign_device_keys(tx, device.organization_id, device.mode, new)
-    was, becomes = (f"gate {one.gate}, event {one.event_id}" for one in (device.assignment, new))
+    is_same_event = new.event_id == device.event_id
+    was, becomes = (
+        f"gate {one.gate}" if is_same_event else f"gate {one.gate}, event {one.event_id}"
+        for one in (device.assignment, new)
+    )
     await audit_log.record(
         tx, device.organization_id, SUBJECT, device.id, "moved", by=by, at=at, was=was, becomes=becomes
     )

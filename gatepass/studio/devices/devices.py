@@ -1,5 +1,7 @@
 """Devices: the list, and the page of one, where it is moved, retired and revoked."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -12,6 +14,7 @@ from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
 from gatepass.base.ids import strict_uuid
 from gatepass.domain import audit_log, devices
 from gatepass.domain.actors import find_actors
+from gatepass.domain.audit_log import SubjectEntry
 from gatepass.domain.devices import DeviceStatus, assignments_of, pairing
 from gatepass.domain.staff import Permission
 from gatepass.studio.devices.events import choices, titles
@@ -148,12 +151,23 @@ async def _page_of(context: Context, device_id: UUID, form: Form | None = None) 
         form=form,
         device=device,
         assignments=assignments,
-        history=history,
+        history=[_with_titles(change, names) for change in history],
         titles=names,
         events=offered,
         actors=actors,
         **_health(context),
     )
+
+
+def _with_titles(change: SubjectEntry, names: Mapping[UUID, str]) -> SubjectEntry:
+    """The change with the titles of events in place of their ids."""
+
+    def titled(text: str | None) -> str | None:
+        for event_id, title in names.items():
+            text = text and text.replace(f"event {event_id}", title)
+        return text
+
+    return replace(change, was=titled(change.was), becomes=titled(change.becomes))
 
 
 def _health(context: Context) -> dict[str, Any]:

@@ -18,6 +18,7 @@ class Trigger(StrEnum):
     TICKET_CANCELLED = "ticket.cancelled"
     EVENT_CANCELLED = "event.cancelled"
     CARD_STATUS_CHANGED = "card.status_changed"
+    SCAN_CONFLICT = "scan.conflict"
 
 
 # These are about something of your own, so a command of its own says which.
@@ -25,6 +26,7 @@ ELSEWHERE: Final = {
     Trigger.TICKET_CANCELLED: "Cancel a ticket of your sandbox: gatepass-cli tickets cancel.",
     Trigger.EVENT_CANCELLED: "Cancel an event of your sandbox: gatepass-cli events cancel.",
     Trigger.CARD_STATUS_CHANGED: "Suspend a card of your sandbox: gatepass-cli cards suspend.",
+    Trigger.SCAN_CONFLICT: "Let somebody in against the record: by hand in the studio, or at a gate without a network.",
 }
 
 

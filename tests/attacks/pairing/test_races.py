@@ -148,13 +148,21 @@ async def test_a_signature_of_another_kind_fetches_nothing(handset: NewHandset, 
     assert await lead.living_keys() == 0
 
 
-@pytest.mark.parametrize(
-    "path", ["/gate/pair/{}", "/gate/pair/{}/key", "/gate/pair/", "/gate#{}", "/gate/pair?code={}"]
-)
+@pytest.mark.parametrize("path", ["/gate/pair/{}", "/gate/pair/{}/key", "/gate/pair/", "/gate/pair?code={}"])
 async def test_a_link_is_never_the_credential(client: httpx2.AsyncClient, lead: Lead, path: str) -> None:
     code = await lead.code()
     for method in ("GET", "HEAD", "OPTIONS", "PUT"):
         assert (await client.request(method, path.format(code.text))).status_code in (404, 405)
+    assert await lead.requests(code) == []
+
+
+async def test_the_studios_link_opens_the_same_page_for_everybody(client: httpx2.AsyncClient, lead: Lead) -> None:
+    """The code is in the fragment, which no browser sends. If one did, the page would know nothing of it."""
+    code = await lead.code()
+    plain = await client.get("/gate")
+    for link in (f"/gate#{code.text}", f"/gate?code={code.text}"):
+        page = await client.get(link)
+        assert (page.status_code, page.content) == (200, plain.content)
     assert await lead.requests(code) == []
 
 
