@@ -140,6 +140,11 @@ bench-manifest:  ## manifests: 200,000 tickets in one, 1,000 devices that follow
 	$(call need,wrk)
 	$(BIN)/python -m bench.manifest
 
+.PHONY: bench-profile
+bench-profile:  ## where the time and the WAL of a scenario go; SCENARIO="events, 64" for another one; needs wrk
+	$(call need,wrk)
+	$(BIN)/python -m bench.profile --scenario "$(or $(SCENARIO),scan, 64 connections)"
+
 .PHONY: bench-search
 bench-search:  ## the studio's search with a million people and ten million tickets in one organization; needs 12 GB of disk
 	$(BIN)/python -m bench.search

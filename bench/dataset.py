@@ -53,7 +53,7 @@ class Dataset:
 
 
 async def _organization(
-    db: Database, ticket_count: int, vault: Vault, progress: Progress, task: TaskID, cell: str
+    db: Database, ticket_count: int, vault: Vault, progress: Progress, task: TaskID, cell: str, more_events: int
 ) -> tuple[UUID, str, SigningKey]:
     now = datetime.now(UTC)
     async with db.transaction() as tx:
@@ -69,6 +69,11 @@ async def _organization(
             tx, organization.id, event_id, "General", Decimal(25), "EUR", ticket_count, by=BY, at=now
         )
         await events.change_status(tx, organization.id, event_id, EventStatus.PUBLISHED, by=BY, at=now)
+        for _ in range(more_events):
+            another = await events.create(tx, organization.id, "Bench", now, now + timedelta(hours=9), by=BY, at=now)
+            for name in ("General", "Balcony"):
+                await events.add_category(tx, organization.id, another, name, Decimal(25), "EUR", 500, by=BY, at=now)
+            await events.change_status(tx, organization.id, another, EventStatus.PUBLISHED, by=BY, at=now)
     for first in range(0, ticket_count, BATCH):
         count = min(BATCH, ticket_count - first)
         async with db.transaction() as tx:
@@ -79,14 +84,18 @@ async def _organization(
     return organization.id, key.text, signing_key
 
 
-async def _load(url: str, folder: Path, count: int, organization_count: int, planned: int, cell: str) -> Dataset:
+async def _load(
+    url: str, folder: Path, count: int, organization_count: int, planned: int, cell: str, more_events: int
+) -> Dataset:
     db, vault = Database(url, deadline=600), Vault([new_key()])
     await maintenance.run_due(db, at=datetime.now(UTC))
     signers: dict[UUID, tuple[str, SigningKey]] = {}
     with Progress(console=wide_console(), transient=True) as progress:
         task = progress.add_task(f"loading {count:,} tickets", total=count)
         for _ in range(organization_count):
-            id, key, signing_key = await _organization(db, count // organization_count, vault, progress, task, cell)
+            id, key, signing_key = await _organization(
+                db, count // organization_count, vault, progress, task, cell, more_events
+            )
             signers[id] = (key, signing_key)
     await db.close()
     return _write_plan(url, folder, signers, min(count, planned))
@@ -112,10 +121,20 @@ def _write_plan(url: str, folder: Path, signers: dict[UUID, tuple[str, SigningKe
 
 
 def load(
-    url: str, folder: Path, count: int, organization_count: int, planned: int = 2_000_000, *, cell: str = "a"
+    url: str,
+    folder: Path,
+    count: int,
+    organization_count: int,
+    planned: int = 2_000_000,
+    *,
+    cell: str = "a",
+    more_events: int = 0,
 ) -> Dataset:
-    """Load `count` tickets, and write a plan of `planned` of them, in scattered order. No checkpoint: see README."""
-    return asyncio.run(_load(url, folder, count, organization_count, planned, cell))
+    """Load `count` tickets, and write a plan of `planned` of them, in scattered order. No checkpoint: see README.
+
+    Each organization has one event with tickets, and `more_events` without.
+    """
+    return asyncio.run(_load(url, folder, count, organization_count, planned, cell, more_events))
 
 
 SUBSCRIBE = """

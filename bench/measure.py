@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Protocol
 
+import httpx2
 import psycopg
 
 from bench import cpu
@@ -85,6 +86,7 @@ def wrk(
         env = {
             "PLAN": str(plan), "FIRST": str(first + index * share), "COUNT": str(share), "WAY": way,
             "IDEMPOTENCY_KEY": "1" if idempotency_key else "0", "BASE": BASE_PATH, "PAUSE_MS": str(pause_ms),
+            "TAG": _tag(process, plan) if way == "unchanged" else "",
         }  # fmt: skip
         command = [
             "wrk", "-t1", f"-c{each}", f"-d{int(seconds)}s", "--timeout", "10s", "-s", str(HERE / "scan.lua"),
@@ -104,6 +106,16 @@ def wrk(
         failed=int(sum(result["refused"] + result["broken"] for result in results)),
         used=share * len(processes) if way in ("card", "token") else 0,
     )
+
+
+def _tag(process: Served, plan: Path) -> str:
+    """The ETag of the events that the first key of the plan reads. The body is as large as the bench says."""
+    with plan.open() as lines:
+        key = next(lines).split()[0]
+    answer = httpx2.get(f"{process.url}{BASE_PATH}/events", headers={"Authorization": f"Bearer {key}"})
+    if not 1_000 < len(answer.content) < 4_000:
+        raise AssertionError(f"GET /events has {len(answer.content):,} bytes")
+    return answer.headers["ETag"]
 
 
 def _result(run: subprocess.Popen[str]) -> dict[str, float]:

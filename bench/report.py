@@ -39,6 +39,9 @@ def ratios(series: list[Series]) -> list[Ratio]:
         ("256 connections / bare", "scan, 256 connections", BARE, 2.3),
         ("256 connections / bare, 32 a transaction", "scan, 256 connections", BATCHED, 0.5),
         ("by token, 64 connections / bare", "scan by token, 64", BARE, 1.2),
+        ("events, 64 connections / bare", "events, 64", BARE, 3.0),
+        ("one event, 64 connections / bare", "one event, 64", BARE, 3.0),
+        ("events, unchanged (304), 64 connections / bare", "events, unchanged, 64", BARE, 4.0),
         ("by phone (SVC2) / by token (SVC1), 64 connections", "scan by phone, 64", "scan by token, 64", 0.6),
         ("64 connections, a webhook subscribed / none", "scan, 64, a webhook subscribed", "scan, 64 connections", 0.75),
         (

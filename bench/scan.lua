@@ -1,6 +1,6 @@
 -- wrk: each request scans (or verifies) the next ticket of the plan.
--- PLAN file, FIRST line, COUNT of lines, WAY card|token|verify|events, IDEMPOTENCY_KEY 1 sends one, BASE path,
--- PAUSE_MS between an answer and the next call of its connection.
+-- PLAN file, FIRST line, COUNT of lines, WAY card|token|verify|events|event|unchanged, IDEMPOTENCY_KEY 1 sends one, BASE path,
+-- TAG of the events, PAUSE_MS between an answer and the next call of its connection.
 -- All requests are built before the first is sent, so that the client uses as little CPU as possible.
 local way, base = os.getenv("WAY"), os.getenv("BASE")
 local has_idempotency_key = os.getenv("IDEMPOTENCY_KEY") == "1"
@@ -10,7 +10,9 @@ local requests, at = {}, 0
 local function built(line, n)
   local key, event, number, token = line:match("^(%S+) (%S+) (%S+) (%S+)")
   local headers = { Authorization = "Bearer " .. key }
-  if way == "events" then return wrk.format("GET", base .. "/events", headers) end
+  if way == "unchanged" then headers["If-None-Match"] = os.getenv("TAG") end
+  if way == "event" then return wrk.format("GET", base .. "/events/" .. event, headers) end
+  if way == "events" or way == "unchanged" then return wrk.format("GET", base .. "/events", headers) end
   if way == "verify" then return wrk.format("GET", base .. "/card/verify?token=" .. token, headers) end
   headers["Content-Type"] = "application/json"
   if has_idempotency_key then headers["Idempotency-Key"] = "bench-" .. n .. "-" .. number end
@@ -34,7 +36,7 @@ local over = wrk.format("GET", base .. "/out-of-tickets")
 
 function request()
   at = at + 1
-  if at > #requests and (way == "verify" or way == "events") then at = 1 end
+  if at > #requests and way ~= "card" and way ~= "token" then at = 1 end
   return requests[at] or over
 end
 

@@ -69,6 +69,8 @@ def scenarios(cluster: Cluster, folder: Path, data: dataset.Dataset, served: lis
         Scenario("scan by phone, 64", by_phone, needs_token=True, needs_phones=True),
         Scenario("verify, 64", http(64, "verify"), needs_token=True),
         Scenario("events, 64", http(64, "events")),
+        Scenario("one event, 64", http(64, "event")),
+        Scenario("events, unchanged, 64", http(64, "unchanged")),
     ]
 
 
@@ -124,7 +126,7 @@ class Run:
 def run(options: argparse.Namespace, console: Console) -> list[Series]:
     with tempfile.TemporaryDirectory() as name, migrated_database(options.postgres) as (cluster, url):
         folder = Path(name)
-        data = dataset.load(url, folder, options.tickets, options.organizations)
+        data = dataset.load(url, folder, options.tickets, options.organizations, more_events=2)
         options.processes = options.processes or best_number(console, cluster, url, data)
         with api(url, options.processes) as served:
             chosen = [s for s in scenarios(cluster, folder, data, served) if _wanted(s, options.only)]

@@ -16,7 +16,7 @@ from gatepass.api.middleware import HUNG_UP, Middleware
 from gatepass.api.openapi import docs_page
 from gatepass.api.pairing import routes as pairing
 from gatepass.api.responses import InternalError, MethodNotAllowed, NotFound, refusal_reply
-from gatepass.api.routes import cards, routers, scans
+from gatepass.api.routes import cards, events, routers, scans
 from gatepass.api.state import ApiState
 from gatepass.api.tracing import CallTracing
 from gatepass.base.clock import Clock, system_clock
@@ -31,7 +31,12 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> Middleware:
     fast_path = FastPath(
         routes(state),
         state,
-        {("POST", "/scan"): scans.answer_scan, ("GET", "/card/verify"): cards.answer_verification},
+        {
+            ("POST", "/scan"): scans.answer_scan,
+            ("GET", "/card/verify"): cards.answer_verification,
+            ("GET", "/events"): events.answer_events,
+            ("GET", "/events/{id}"): events.answer_event,
+        },
     )
     return Middleware(fast_path if state.tracer is None else CallTracing(fast_path, state.tracer), state)
 

@@ -42,18 +42,17 @@ async def authorize(
     return _check(state, call, await _load_caller(state, call, authorization, call.at), scope, devices=devices)
 
 
-async def authorize_cached(state: ApiState, call: ApiCall, authorization: str | None, scope: Scope) -> Caller:
-    """The same by the cached key, for an endpoint whose statement checks the key again. Refusals need `confirmed`.
-
-    Devices may call all of these endpoints.
-    """
+async def authorize_cached(
+    state: ApiState, call: ApiCall, authorization: str | None, scope: Scope, *, devices: bool = True
+) -> Caller:
+    """The same by the cached key, for an endpoint whose statement checks the key again. Refusals need `confirmed`."""
     try:
         caller = state.api_keys.cached(authorization, call.address)
     except InvalidKey as refusal:
         raise _count_failure(state, call, refusal) from None
     call.unconfirmed = caller is not None
     caller = caller or await _load_caller(state, call, authorization, call.at)
-    return _check(state, call, caller, scope, devices=True)
+    return _check(state, call, caller, scope, devices=devices)
 
 
 async def confirmed(state: ApiState, call: ApiCall, authorization: str | None, refusal: Refusal) -> Refusal:

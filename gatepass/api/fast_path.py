@@ -1,10 +1,11 @@
-"""The fast path: `POST /scan` and `GET /card/verify`, answered in front of FastAPI.
+"""The fast path: scans, verifications and reads of events, answered in front of FastAPI.
 
 Each is one function from a RawRequest to a Reply. The fast path calls it directly. The FastAPI route, which the
 interface description is made from, calls the same function, so that both answer alike.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
 
 from fastapi import Request
 from starlette.responses import Response
@@ -17,20 +18,24 @@ from gatepass.api.state import ApiState
 from gatepass.base.errors import Refusal
 from gatepass.base.settings import BASE_PATH
 
+ID: Final = "{id}"
+
 Endpoint = Callable[[ApiState, ApiCall, RawRequest], Awaitable[Reply]]
 
 
 class FastPath:
     def __init__(self, app: ASGIApp, state: ApiState, endpoints: Mapping[tuple[str, str], Endpoint]) -> None:
-        """`endpoints` are by method and path below the base path; `app` gets every other request."""
+        """`endpoints` are by method and path below the base path, which may end in `{id}`; `app` gets all others."""
         self._app = app
         self._state = state
+        # A path with an id is found by what stands before it.
         self._endpoints = {
-            (method, BASE_PATH + path): (endpoint, path) for (method, path), endpoint in endpoints.items()
+            (method, BASE_PATH + path.removesuffix(ID)): (endpoint, path)
+            for (method, path), endpoint in endpoints.items()
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        found = self._endpoints.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        found = self._found(scope["method"], scope["path"]) if scope["type"] == "http" else None
         if found is None:
             await self._app(scope, receive, send)
             return
@@ -39,6 +44,11 @@ class FastPath:
         reply = await _reply(endpoint, self._state, call, RawRequest(scope, receive))
         await send(reply.start())
         await send({"type": "http.response.body", "body": reply.body})
+
+    def _found(self, method: str, path: str) -> tuple[Endpoint, str] | None:
+        if path.endswith("/"):  # no id
+            return None
+        return self._endpoints.get((method, path)) or self._endpoints.get((method, path[: path.rfind("/") + 1]))
 
 
 async def as_route(endpoint: Endpoint, request: Request) -> Response:

@@ -111,6 +111,8 @@ class RawRequest:
 
     def parameter(self, name: str) -> str | None:
         """The last query parameter of this name, as FastAPI takes it."""
+        if not self._scope["query_string"]:
+            return None
         value = None
         for found, text in parse_qsl(self._scope["query_string"].decode("latin-1"), keep_blank_values=True):
             if found == name:

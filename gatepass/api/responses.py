@@ -36,6 +36,7 @@ from gatepass.domain.keys import Mode
 from gatepass.domain.tickets.activation import REFUSALS
 
 ENCODER: Final = msgspec.json.Encoder()
+NOT_MODIFIED: Final = 304
 
 
 @dataclass(slots=True)
@@ -51,13 +52,15 @@ class Reply:
         return cls(status, ENCODER.encode(content), headers or {})
 
     def response(self) -> Response:
-        return Response(self.body, self.status, self.headers, "application/json")
+        kind = None if self.status == NOT_MODIFIED else "application/json"
+        return Response(self.body, self.status, self.headers, kind)
 
     def start(self) -> Message:
         """The first ASGI message, as Starlette would write it."""
         headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()]
-        headers.append((b"content-length", b"%d" % len(self.body)))
-        headers.append((b"content-type", b"application/json"))
+        if self.status != NOT_MODIFIED:  # its length and type are those of the body that the caller has
+            headers.append((b"content-length", b"%d" % len(self.body)))
+            headers.append((b"content-type", b"application/json"))
         return {"type": "http.response.start", "status": self.status, "headers": headers}
 
 

@@ -52,19 +52,27 @@ class Page(Wire, Generic[T]):
     next_cursor: str | None = Field(description="Pass it as `cursor` to get the next page; null on the last one.")
 
 
-async def page_size(
-    limit: Annotated[str | None, Query(description="How many items, 1 to 100.")] = None,
-) -> int:
-    if limit is None:
+PageLimit = Annotated[str | None, Query(description="How many items, 1 to 100.")]
+PageCursor = Annotated[str | None, Query(description="Where the page begins: `next_cursor` of the page before.")]
+
+
+async def page_size(limit: PageLimit = None) -> int:
+    return read_limit(limit)
+
+
+async def page_start(cursor: PageCursor = None) -> Place | None:
+    return read_place(cursor)
+
+
+def read_limit(text: str | None) -> int:
+    if text is None:
         return MOST
-    if not (limit.isascii() and limit.isdigit() and len(limit) <= 3 and 1 <= int(limit) <= MOST):
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= MOST):
         raise InvalidRequest("limit is a whole number from 1 to 100.", param="limit")
-    return int(limit)
+    return int(text)
 
 
-async def page_start(
-    cursor: Annotated[str | None, Query(description="Where the page begins: `next_cursor` of the page before.")] = None,
-) -> Place | None:
+def read_place(cursor: str | None) -> Place | None:
     if cursor is None:
         return None
     try:
@@ -98,9 +106,15 @@ def written_cursor(place: Place) -> str:
 
 def next_page(response: Response, url: str, limit: int, place: Place | None, **filters: str | None) -> str | None:
     """The cursor of the page that begins after `place`, also set as the Link header; None on the last page."""
+    headers, cursor = link_to_next(url, limit, place, **filters)
+    response.headers.update(headers)
+    return cursor
+
+
+def link_to_next(url: str, limit: int, place: Place | None, **filters: str | None) -> tuple[dict[str, str], str | None]:
+    """The Link header and the cursor of the page that begins after `place`; none on the last page."""
     if place is None:
-        return None
+        return {}, None
     cursor = written_cursor(place)
     query = {name: value for name, value in filters.items() if value is not None}
-    response.headers["Link"] = f'<{url}?{urlencode({**query, "limit": limit, "cursor": cursor})}>; rel="next"'
-    return cursor
+    return {"Link": f'<{url}?{urlencode({**query, "limit": limit, "cursor": cursor})}>; rel="next"'}, cursor

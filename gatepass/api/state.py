@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 from wsgiref.simple_server import WSGIServer
 
+from gatepass.api.catalogue import Catalogue
 from gatepass.api.key_cache import ApiKeyCache, PublicKeyCache
 from gatepass.api.manifests.hub import ManifestHub
 from gatepass.api.metrics import Metrics
@@ -84,6 +85,7 @@ class ApiState:
         self.metrics.registry.register(self.readiness)
         self.api_keys = ApiKeyCache(self.db, settings.cells, tracer=self.tracer)
         self.public_keys = PublicKeyCache(self.db)
+        self.catalogue = Catalogue(self.db, clock, self.tracer)
         self.request_log = RequestLogWriter(self.db, self.metrics, self.api_keys.forget)
         self.scans: Batcher[Scan, ScanOutcome | None] = batcher(
             self._activate, "activate_scans", self.tracer,
@@ -137,6 +139,7 @@ class ApiState:
         """Finish the waiting scans and verifications, then write the rest of the request log."""
         await self.scans.drain()
         await self.questions.drain()
+        await self.catalogue.drain()
         await self.journals.drain()
         self.verifiers.shutdown()
         await self.manifests.close()

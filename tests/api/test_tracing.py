@@ -109,9 +109,9 @@ async def test_each_call_of_a_batch_is_linked_once(scene: Scene, tenant: Tenant)
 async def test_a_call_goes_on_in_the_trace_of_its_caller(scene: Scene, tenant: Tenant) -> None:
     key = await tenant.key()
     async with scene.server.client(key.text) as client:
-        answer = await client.get("/events", headers={"traceparent": TRACEPARENT, "tracestate": "vendor=secret"})
+        answer = await client.get("/card/keys", headers={"traceparent": TRACEPARENT, "tracestate": "vendor=secret"})
     call = await scene.of(answer)
-    assert (call.trace_id, call.parent_id, call.name) == (TRACE, SPAN, f"GET {BASE_PATH}/events")
+    assert (call.trace_id, call.parent_id, call.name) == (TRACE, SPAN, f"GET {BASE_PATH}/card/keys")
     transaction = children(scene.receiver, call)["postgresql"]
     assert (transaction.trace_id, transaction.kind) == (TRACE, "CLIENT")
     assert transaction.attributes == {"db.system.name": "postgresql"}

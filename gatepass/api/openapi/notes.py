@@ -91,6 +91,13 @@ IF_MATCH: Final[Json] = {
     "schema": {"type": "string"},
 }
 
+IF_NONE_MATCH: Final[Json] = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "The `ETag` of the answer that you have. If it would be the same, it is 304 and has no body.",
+    "schema": {"type": "string"},
+}
+
 LIMIT: Final = query(
     "limit", "How many items a page has at most.", {"type": "integer", "minimum": 1, "maximum": MOST, "default": MOST}
 )

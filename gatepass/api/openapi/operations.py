@@ -15,7 +15,18 @@ from gatepass.api.openapi import (
     webhook_operations,
 )
 from gatepass.api.openapi.gate import device_operations, incident_operations, manifest
-from gatepass.api.openapi.notes import BAD_CURSOR, BAD_LIMIT, CURSOR, IDEMPOTENCY_KEY, LIMIT, Notes, body, path, query
+from gatepass.api.openapi.notes import (
+    BAD_CURSOR,
+    BAD_LIMIT,
+    CURSOR,
+    IDEMPOTENCY_KEY,
+    IF_NONE_MATCH,
+    LIMIT,
+    Notes,
+    body,
+    path,
+    query,
+)
 from gatepass.api.responses import NotFound, RequestTooLarge
 from gatepass.api.routes import routers
 from gatepass.base.errors import InvalidRequest
@@ -86,6 +97,7 @@ TOKEN: Final = query(
         "live": {"summary": "A signed token", "value": examples.TOKEN},
     },
 )
+UNCHANGED: Final = {"304": responses.success("It is what you have.", None, {}, (responses.ETAG,))}
 # The same header, in the words of a gate.
 SCAN_KEY: Final[Json] = {
     **IDEMPOTENCY_KEY,
@@ -109,8 +121,9 @@ NOTES: Final[dict[str, Notes]] = {
         success="A page of events.",
         shown=examples.EVENTS,
         refusals=(BAD_LIMIT, BAD_CURSOR, InvalidRequest(f"status is one of {', '.join(EventStatus)}.", param="status")),
-        parameters=(LIMIT, CURSOR, STATUS),
-        headers=(responses.LINK,),
+        parameters=(LIMIT, CURSOR, STATUS, IF_NONE_MATCH),
+        headers=(responses.LINK, responses.ETAG),
+        more=UNCHANGED,
     ),
     "event": Notes(
         id="retrieve_event",
@@ -121,8 +134,9 @@ NOTES: Final[dict[str, Notes]] = {
         shown=examples.ONE_EVENT,
         # An id with a slash in it is another path, which does not exist.
         refusals=(EventNotFound(), NotFound()),
-        parameters=(EVENT_ID,),
+        parameters=(EVENT_ID, IF_NONE_MATCH),
         headers=(responses.ETAG,),
+        more=UNCHANGED,
     ),
     **event_operations.NOTES,
     "verify_card": Notes(

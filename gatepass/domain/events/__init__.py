@@ -2,7 +2,8 @@
 
 from gatepass.domain.events.admin_list import EventFilter, EventOrder, EventPage, EventPeriod, list_events
 from gatepass.domain.events.cancellation import Consequences, cancel, consequences
-from gatepass.domain.events.catalogue import CatalogueEntry, find, published, titles_of, with_status
+from gatepass.domain.events.catalogue import CatalogueEntry, find, published, titles_of
+from gatepass.domain.events.catalogue_batch import NOTHING, CatalogueQuestion, CatalogueRead, entries, read_batch
 from gatepass.domain.events.categories import (
     CategoryDetails,
     CategoryNotFound,
@@ -32,7 +33,10 @@ from gatepass.domain.events.money import to_major, to_minor
 from gatepass.domain.events.publication import CheckArea, CheckFinding, PublicationCheck, blockers, checklist, publish
 
 __all__ = [
+    "NOTHING",
     "CatalogueEntry",
+    "CatalogueQuestion",
+    "CatalogueRead",
     "CategoryDetails",
     "CategoryNotFound",
     "CheckArea",
@@ -67,6 +71,7 @@ __all__ = [
     "edit",
     "edit_category",
     "end_past_events",
+    "entries",
     "find",
     "find_category",
     "find_cover",
@@ -76,11 +81,11 @@ __all__ = [
     "problems",
     "publish",
     "published",
+    "read_batch",
     "remove_category",
     "shifted_event",
     "store_cover",
     "titles_of",
     "to_major",
     "to_minor",
-    "with_status",
 ]

@@ -6,8 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
-from gatepass.base.paging import START, Place
-from gatepass.domain.events.event import Event, EventNotFound, EventStatus, TicketCategory
+from gatepass.domain.events.event import Event, EventNotFound, TicketCategory
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,23 +17,9 @@ class CatalogueEntry:
     categories: list[TicketCategory]
 
 
-async def with_status(
-    tx: Tx, organization_id: UUID, status: EventStatus, *, after: Place | None, limit: int
-) -> list[CatalogueEntry]:
-    """Events with this status by start, at most `limit`."""
-    if status is EventStatus.PUBLISHED:
-        return await published(tx, organization_id, after=after, limit=limit)
-    place = after or START
-    found = await tx.all(Event, WITH_STATUS, organization_id, status, place.at, place.id, limit)
-    return await with_categories(tx, organization_id, found)
-
-
-async def published(tx: Tx, organization_id: UUID, *, after: Place | None, limit: int) -> list[CatalogueEntry]:
-    """Published events by start, at most `limit`."""
-    if after is None:
-        events = await tx.all(Event, FIRST_PAGE, organization_id, limit)
-    else:
-        events = await tx.all(Event, NEXT_PAGE, organization_id, after.at, after.id, limit)
+async def published(tx: Tx, organization_id: UUID, *, limit: int) -> list[CatalogueEntry]:
+    """The first published events by start."""
+    events = await tx.all(Event, PUBLISHED, organization_id, limit)
     return await with_categories(tx, organization_id, events)
 
 
@@ -63,7 +48,7 @@ TITLES: Final = """
        AND id = ANY ($2)
 """
 
-FIRST_PAGE: Final = """
+PUBLISHED: Final = """
     SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
            updated_at, codes, doors_open_at, offline
       FROM event
@@ -71,28 +56,6 @@ FIRST_PAGE: Final = """
        AND status = 'published'
      ORDER BY starts_at, id
      LIMIT $2
-"""
-
-NEXT_PAGE: Final = """
-    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-           updated_at, codes, doors_open_at, offline
-      FROM event
-     WHERE organization_id = $1
-       AND status = 'published'
-       AND (starts_at, id) > ($2, $3)
-     ORDER BY starts_at, id
-     LIMIT $4
-"""
-
-WITH_STATUS: Final = """
-    SELECT id, title, description, venue, city, country, starts_at, ends_at, cover_url, status, time_zone,
-           updated_at, codes, doors_open_at, offline
-      FROM event
-     WHERE organization_id = $1
-       AND status = $2
-       AND (starts_at, id) > ($3, $4)
-     ORDER BY starts_at, id
-     LIMIT $5
 """
 
 FIND: Final = """

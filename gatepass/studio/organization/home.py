@@ -38,7 +38,7 @@ async def home(context: Annotated[Context, may(None)]) -> Response:
     async with context.db.autocommit() as tx:
         progress = await onboarding.progress(tx, context.organization_id)
         put_away = await onboarding.dismissed(tx, context.organization_id, context.session.person_id)
-        coming = await events.published(tx, context.organization_id, after=None, limit=3)
+        coming = await events.published(tx, context.organization_id, limit=3)
         needed = await attention.needed(tx, context.organization_id, at=context.at)
     steps = [step for step in STEPS[checklist](progress) if context.may(step.needs)]
     return context.page(

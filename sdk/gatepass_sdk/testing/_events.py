@@ -8,7 +8,7 @@ from uuid import UUID
 from gatepass_sdk.testing._body_reader import read_uuid
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._paging import page_of, page_size, page_start
-from gatepass_sdk.testing._platform.once import shown
+from gatepass_sdk.testing._platform.once import shown, unless_seen
 from gatepass_sdk.testing._state import SANDBOX, Position, Side, World
 
 STATUSES: Final = ("draft", "published", "cancelled", "ended")
@@ -68,7 +68,8 @@ def list_events(world: World, request: Request) -> Reply:
     if status not in (None, "published") and not request.scopes & {"events:write", "admin"}:
         raise Refused("insufficient_scope", "This API key lacks the scope events:write.")
     found = [event for event in world.sides[request.mode].events if event["status"] == (status or "published")]
-    return page_of(request, found, _position, dict[str, Any], size_and_start, filters={"status": status})
+    page = page_of(request, found, _position, dict[str, Any], size_and_start, filters={"status": status})
+    return unless_seen(page, request)
 
 
 def retrieve_event(world: World, request: Request) -> Reply:
@@ -76,7 +77,7 @@ def retrieve_event(world: World, request: Request) -> Reply:
     wanted = read_uuid(request.ids[0])
     if request.device is not None and request.device.event_id != wanted:
         raise Refused("event_not_found")
-    return shown(200, find_event(world.sides[request.mode], wanted))
+    return unless_seen(shown(200, find_event(world.sides[request.mode], wanted)), request)
 
 
 def new_event(id: str, **fields: Any) -> dict[str, Any]:

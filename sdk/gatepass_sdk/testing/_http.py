@@ -117,6 +117,7 @@ class Request:
     query: Mapping[str, str]
     idempotency_key: str | None
     if_match: str | None
+    if_none_match: str | None
     scopes: frozenset[str]
     body: bytes
     # Whose key it is, if it is a device's.

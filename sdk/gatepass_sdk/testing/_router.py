@@ -80,6 +80,8 @@ def _call_handler(world: World, caller: Caller, request: httpx2.Request, path: s
     matching = [(template, found) for template, pattern in PATTERNS.items() if (found := pattern.fullmatch(path))]
     if not matching:
         raise Refused("not_found")
+    if path in ROUTES:  # and no other route takes its last part for an id
+        matching = [one for one in matching if one[0] == path]
     for template, found in matching:
         if request.method in ROUTES[template]:
             scope, handler = ROUTES[template][request.method]
@@ -98,6 +100,7 @@ def _request(caller: Caller, request: httpx2.Request, ids: tuple[str, ...], id: 
         query=dict(request.url.params.multi_items()),
         idempotency_key=request.headers.get("idempotency-key"),
         if_match=request.headers.get("if-match"),
+        if_none_match=request.headers.get("if-none-match"),
         scopes=caller.scopes,
         body=request.content,
         device=caller.device,

@@ -150,7 +150,7 @@ async def test_an_etag_of_an_earlier_version_is_refused(client: httpx2.AsyncClie
     assert (await client.patch(path, json={"title": "Five"})).status_code == 200
 
 
-async def test_every_change_makes_a_new_version_and_a_sale_makes_none(
+async def test_every_change_makes_a_new_version_and_a_sale_only_a_new_tag(
     client: httpx2.AsyncClient, tenant: Tenant
 ) -> None:
     path, tags = f"/events/{tenant.event_id}", list[str]()
@@ -161,12 +161,16 @@ async def test_every_change_makes_a_new_version_and_a_sale_makes_none(
     await note()
     await tenant.card()
     await note()
-    assert tags[0] == tags[1]
-    await client.patch(path, json={"title": "Two"})
+    changed = await client.patch(path, json={"title": "Two"}, headers={"If-Match": tags[0]})
+    assert changed.status_code == 200, "what was sold does not stand in the way of a change"
     await note()
     await client.post(f"{path}/end")
     await note()
-    assert len(set(tags)) == 3
+    assert len(set(tags)) == 4
+    versions = [tag.strip('"').partition(":")[0] for tag in tags]
+    assert versions[0] == versions[1]
+    assert len(set(versions)) == 3
+    assert changed.headers["ETag"] == tags[2]
 
 
 async def test_a_draft_is_deleted_and_nothing_else(client: httpx2.AsyncClient, tenant: Tenant) -> None:

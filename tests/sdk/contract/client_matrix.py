@@ -193,7 +193,7 @@ VOLATILE = [
     (r"datetime\.datetime\(202[^)]*\)", "<moment>"),
     (r"SVC \d{4} \d{4} \d{4}", "<card>"),
     (r"SVC1\.[\w-]{22,28}\.\d{10}\.[\w-]{86}", "<token>"),
-    (r"'etag': '\"[0-9a-f]+\"'", "<etag>"),
+    (r"'etag': '\"[0-9a-f:]+\"'", "<etag>"),
     (r"'M[A-Za-z0-9_-]{48,80}'", "<cursor>"),
     # Names that a test makes to meet no other test.
     (r"~[0-9a-f]{8}", "~"),

@@ -242,9 +242,9 @@ class PlatformFuzzer(RequestFuzzer):
 
     def single(self) -> FuzzedRequest:
         ticket = self.mostly(["{ticket}", "{other_ticket}"], [UNKNOWN, "x", "batch"])
-        return FuzzedRequest(
-            "GET", self.rng.choice([f"/cards/{self._card()}", f"/tickets/{ticket}", f"/events/{self._event()}"])
-        )
+        paths = [f"/cards/{self._card()}", f"/tickets/{ticket}", f"/events/{self._event()}"]
+        seen = {"If-None-Match": self.rng.choice(ETAGS)} if self.rng.random() < 0.3 else {}
+        return FuzzedRequest("GET", self.rng.choice(paths), (), seen)
 
     def wrong_method(self) -> FuzzedRequest:
         paths = ["/cards", "/cards/x", "/cards/x/suspend", "/tickets", "/tickets/x", "/tickets/x/cancel", "/scans"]

@@ -79,7 +79,8 @@ class RequestFuzzer:
         if path.endswith("deliveries"):
             query += [("status", self.rng.choice(["failed", "lost", ""]))] if self.rng.random() < 0.3 else []
             query += [("type", self.rng.choice(["event.cancelled", "x"]))] if self.rng.random() < 0.3 else []
-        return FuzzedRequest("GET", path, tuple(query))
+        seen = {"If-None-Match": self.rng.choice(["*", '"0"', 'W/"0"', '"'])} if self.rng.random() < 0.3 else {}
+        return FuzzedRequest("GET", path, tuple(query), seen)
 
     def new_endpoint(self) -> FuzzedRequest:
         """Never a valid one: there may be 16 endpoints only."""

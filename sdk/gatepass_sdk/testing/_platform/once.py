@@ -1,4 +1,4 @@
-"""A POST that is done once, by its Idempotency-Key, and a change of what was read, by If-Match."""
+"""A POST that is done once, by its Idempotency-Key; ETags, If-Match and If-None-Match."""
 
 import hashlib
 import json
@@ -13,6 +13,7 @@ KEPT_REFUSALS: Final = frozenset({404, 409, 410, 422})
 REPLAYED: Final = {"idempotent-replayed": "true"}
 TAGS: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,64}"(?:[ \t]*,[ \t]*(?:W/)?"[\x21\x23-\x7e]{0,64}"){0,15}')
 STRONG: Final = re.compile(r'(?<!W/)"([\x21\x23-\x7e]*)"')
+ANY: Final = re.compile(r'"[\x21\x23-\x7e]*"')
 # Sales change these, and make no new version.
 OF_SALES: Final = ("quantity_sold", "ticket_categories")
 
@@ -63,7 +64,7 @@ def seen_versions(request: Request) -> frozenset[str] | None:
         return None
     if not TAGS.fullmatch(text):
         raise invalid("If-Match has the ETag of an answer.", "If-Match")
-    return frozenset(STRONG.findall(text))
+    return frozenset(tag.partition(":")[0] for tag in STRONG.findall(text))
 
 
 def require_version(content: Mapping[str, Any], seen: frozenset[str] | None) -> None:
@@ -73,14 +74,33 @@ def require_version(content: Mapping[str, Any], seen: frozenset[str] | None) -> 
 
 def _reply(status: int, show: Callable[[], Any], headers: Mapping[str, str] | None = None) -> Reply:
     content = show()
-    tag = {"etag": f'"{_version(content)}"'} if isinstance(content, Mapping) and "updated_at" in content else {}
-    return Reply(status, {"data": content}, {**tag, **(headers or {})})
+    return Reply(status, {"data": content}, {**_tag(content), **(headers or {})})
+
+
+def unless_seen(reply: Reply, request: Request) -> Reply:
+    """The reply, with an ETag of its content if it has none yet; 304 if the caller has it already."""
+    tag = reply.headers.get("etag") or f'"{_digest(reply.content)}"'
+    seen = (request.if_none_match or "").strip()
+    if seen == "*" or (TAGS.fullmatch(seen) and tag in ANY.findall(seen)):
+        return Reply(304, None, {"etag": tag})
+    return Reply(reply.status, reply.content, {**reply.headers, "etag": tag})
+
+
+def _tag(content: Any) -> dict[str, str]:
+    if not isinstance(content, Mapping) or "updated_at" not in content:
+        return {}
+    # An event shows what was sold, which is not of its version.
+    version = f"{_version(content)}:{_digest(content)}" if "ticket_categories" in content else _version(content)
+    return {"etag": f'"{version}"'}
 
 
 def _version(content: Any) -> str:
     """A digest rather than the time of the last change: the clock of a test may stand still."""
-    counted = {name: value for name, value in content.items() if name not in OF_SALES}
-    return hashlib.sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()[:32]
+    return _digest({name: value for name, value in content.items() if name not in OF_SALES})
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
 
 
 def _canonical(body: bytes) -> bytes:
