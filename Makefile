@@ -118,7 +118,7 @@ bench:  ## scans and batches of tickets against bare PostgreSQL, in one run, and
 bench-check:  ## the same in short, for CI: it fails if a ratio is below 60 % of the wanted one; needs wrk
 	$(call need,wrk)
 	$(BIN)/python -m bench.scan --tickets 400000 --rounds 2 --seconds 2 --processes 2 --check 0.6 \
-	  --only "bare,connection,token,phone"
+	  --only "bare,connection,token,phone,event"
 
 .PHONY: bench-growth
 bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizations, in one run; needs wrk, 12 GB of disk
