@@ -1,13 +1,12 @@
 """What do a thousand devices that follow an event cost, and how much do they slow scans?"""
 
 import asyncio
-import json
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
+from typing import Any
 
 from bench.manifest.stack import Stack, settle
 from bench.measure import Series, Slice
@@ -35,11 +34,11 @@ def cost(stack: Stack, devices: int, rounds: int, seconds: int) -> Cost:
     found: list[tuple[float, float, float, float]] = []
     for _ in range(rounds):
         without = stack.scan(seconds, **OFFERED)
-        with stack.following(devices) as states:
+        with stack.following(devices) as told_by_devices:
             settle()
             among = stack.scan(seconds, **OFFERED)
             settle(4)
-        told = checked(states, stack)
+        told = checked(told_by_devices, stack)
         python = _cores(among, python=True) - _cores(without, python=True)
         found.append((_cores(among) - _cores(without), python, among.rate, told / devices / (seconds + 6)))
     cores, python, rate, messages = (median(column) for column in zip(*found, strict=True))
@@ -51,9 +50,8 @@ def _cores(one: Slice, *, python: bool = False) -> float:
     return spent * one.done / 1e6 / one.seconds
 
 
-def checked(states: Path, stack: Stack) -> int:
+def checked(found: dict[str, Any], stack: Stack) -> int:
     """Every device has the records of the table. Returns the number of messages that they got."""
-    found = json.loads(states.read_text())
     assert found["ended"] == 0, f"{found['ended']} streams ended"
     fresh = asyncio.run(_state(stack))
     assert found["states"] == [fresh], f"{found['states']} is not {fresh}"
@@ -77,11 +75,11 @@ def speed(stack: Stack, devices: int, rounds: int, seconds: int) -> list[Series]
                 settle()
                 series[name].slices.append(stack.scan(seconds))
                 continue
-            with stack.following(devices) as states:
+            with stack.following(devices) as told_by_devices:
                 settle()
                 series[name].slices.append(stack.scan(seconds))
                 settle(4)
-            checked(states, stack)
+            checked(told_by_devices, stack)
     return list(series.values())
 
 

@@ -1,6 +1,7 @@
 """The stack under measurement: a database with one large event, an API process, and devices that are paired with it."""
 
 import asyncio
+import json
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -67,8 +69,8 @@ class Stack:
         self.api = serve(self.env, free_port(), "--only", "api")
 
     @contextmanager
-    def following(self, count: int) -> Generator[Path]:
-        """Devices that follow the event, in a process of their own. The file gets their last states when they leave."""
+    def following(self, count: int) -> Generator[dict[str, Any]]:
+        """Devices that follow the event, in a process of their own. Their last states are there when they have left."""
         with tempfile.TemporaryDirectory() as name:
             keys, states = Path(name) / "keys", Path(name) / "states"
             keys.write_text("\n".join(self.keys[:count]))
@@ -78,10 +80,12 @@ class Stack:
                 assert process.stdin is not None
                 opened = process.stdout.readline()
                 assert opened.strip() == f"{count} follow", opened
-                yield states
+                found: dict[str, Any] = {}
+                yield found
                 process.stdin.write("leave\n")
                 process.stdin.flush()
                 process.wait(OPEN_WITHIN)
+                found.update(json.loads(states.read_text()))
 
 
 @contextmanager
