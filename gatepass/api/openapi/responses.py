@@ -97,8 +97,8 @@ HEADERS: Final[dict[str, Json]] = {
     },
     ETAG: {
         "description": (
-            "Another one after every change: send it as `If-Match` to change the object as you read it, or, where a 304 "
-            "is described, as `If-None-Match` to read it only if it has changed."
+            "Another one after every change: send it as `If-Match` to change the object as you read it, or, where "
+            "a 304 is described, as `If-None-Match` to read it only if it has changed."
         ),
         "schema": {"type": "string"},
         "example": '"0d3b1d6cf0f65a4f8c7a4b6a3c1e2f90"',
