@@ -98,6 +98,8 @@ SCANS: Final = {
     "sandbox card": _scan("A sandbox card that is let in", card_number="TEST_VALID"),
     "sandbox VIP": _scan("A sandbox card with a VIP ticket", card_number="TEST_VIP"),
     "sandbox used": _scan("A sandbox card that was used before", card_number="TEST_USED"),
+    "sandbox expired": _scan("A sandbox card whose token has expired", card_number="TEST_EXPIRED"),
+    "sandbox revoked": _scan("A sandbox card that was revoked", card_number="TEST_REVOKED"),
     "sandbox token": _scan("A sandbox token", token=sandbox_token("TEST_VALID")),
     "live card": _scan(
         "A card number typed in at a gate", card_number=CARD_NUMBER, gate="North 2", scanner_id="handheld-17"
