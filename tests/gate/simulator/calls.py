@@ -76,19 +76,22 @@ class Calls:
                 return found
 
     async def _post(self, path: str, key: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> Answer:
-        """Sent again while the service is too busy, as the SDK does: 503 says that nothing was done."""
+        """Sent again while the service is too busy, or too much was sent, as the SDK does. Each may be repeated."""
         while True:
             try:
                 async with self.session.post(
                     f"{self.url}{BASE_PATH}{path}", json=body, headers=_bearer(key) | (headers or {})
                 ) as answer:
                     found = Answer(answer.status, await answer.json())
+                    wait = (
+                        float(answer.headers.get("Retry-After", BUSY_SECONDS)) if found.status == 429 else BUSY_SECONDS
+                    )
             except aiohttp.ServerDisconnectedError:
                 continue  # the service closed a connection that had rested; every call here may be repeated
-            if found.status != 503:
+            if found.status not in (429, 503):
                 return found
             self.refused += 1
-            await asyncio.sleep(BUSY_SECONDS)
+            await asyncio.sleep(wait)
 
 
 def _bearer(key: str) -> dict[str, str]:
