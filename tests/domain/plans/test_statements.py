@@ -11,7 +11,7 @@ import pytest
 
 from gatepass.domain.cards import people, signing_keys, verification
 from gatepass.domain.cards import status as card_status
-from gatepass.domain.events import catalogue
+from gatepass.domain.events import catalogue, catalogue_batch
 from gatepass.domain.keys import authentication
 from gatepass.domain.keys import issuance as key_issuance
 from gatepass.domain.tickets import cancellation, situation
@@ -92,38 +92,33 @@ def test_a_hot_statement_uses_a_whole_key(large: Link, hot: Hot, mode: str, orga
 
 @pytest.mark.parametrize("organization", [LARGEST, SMALL], ids=["largest", "small"])
 @pytest.mark.parametrize("mode", ["generic", "custom"])
-@pytest.mark.parametrize("page", ["first", "next"])
-def test_a_page_of_events_is_read_in_order_and_no_further(large: Link, page: str, mode: str, organization: str) -> None:
+def test_the_first_events_are_read_in_order_and_no_further(large: Link, mode: str, organization: str) -> None:
     """The index has the order, so that LIMIT ends the read. A sort is allowed only where few rows are expected."""
-    if page == "first":
-        plan = explain(large, catalogue.FIRST_PAGE, ["uuid", "int8"], [f"'{organization}'", "101"], mode)
-    else:
-        types, values = ["uuid", "timestamptz", "uuid", "int8"], [f"'{organization}'", "now()", ID, "101"]
-        plan = explain(large, catalogue.NEXT_PAGE, types, values, mode)
+    plan = explain(large, catalogue.PUBLISHED, ["uuid", "int8"], [f"'{organization}'", "3"], mode)
     (scan,) = (node for node in nodes(plan) if "Index Name" in node)
     assert scan["Index Name"] == "event_published"
     assert "organization_id = " in scan["Index Cond"]
-    assert ("ROW(starts_at, id) > " in scan["Index Cond"]) == (page == "next")
     if organization == LARGEST or mode == "generic":
         assert [node["Node Type"] for node in nodes(plan)] == ["Limit", "Index Scan"]
 
 
 @pytest.mark.parametrize("organization", [LARGEST, SMALL], ids=["largest", "small"])
 @pytest.mark.parametrize("mode", ["generic", "custom"])
-@pytest.mark.parametrize("status", ["draft", "cancelled", "ended"])
-def test_a_page_of_events_with_a_status_is_read_in_order_too(
+@pytest.mark.parametrize("status", ["published", "draft", "cancelled", "ended"])
+def test_a_batch_of_reads_takes_each_page_in_order_and_each_event_by_its_key(
     large: Link, status: str, mode: str, organization: str
 ) -> None:
-    types = ["uuid", "text", "timestamptz", "uuid", "int8"]
-    values = [f"'{organization}'", f"'{status}'", "now()", ID, "101"]
-    plan = explain(large, catalogue.WITH_STATUS, types, values, mode)
-    (scan,) = (node for node in nodes(plan) if "Index Name" in node)
-    assert "organization_id = " in scan["Index Cond"]
-    if organization == LARGEST or mode == "generic":
-        assert scan["Index Name"] == "event_by_status"
-        assert [node["Node Type"] for node in nodes(plan)] == ["Limit", "Index Scan"]
-        assert "status = " in scan["Index Cond"]
-        assert "ROW(starts_at, id) > " in scan["Index Cond"]
+    types = ["timestamptz", *["uuid[]"] * 4, "text[]", "timestamptz[]", "uuid[]", "integer[]", "uuid[]"]
+    one, id = f"ARRAY['{organization}']::uuid[]", f"ARRAY[{ID}]::uuid[]"
+    values = [NOW, one, id, id, one, f"ARRAY['{status}']", "ARRAY[now()]", id, "ARRAY[101]", id]
+    plan = explain(large, catalogue_batch.READ, types, values, mode)
+    found = {node["Index Name"]: node for node in nodes(plan) if "Index Name" in node}
+    assert [node for node in nodes(plan) if node["Node Type"] == "Seq Scan"] == []
+    of_page = found["event_by_status"]["Index Cond"]
+    assert all(part in of_page for part in ("organization_id = ", "status = ", "ROW(starts_at, id) > ")), of_page
+    for index in found.keys() - {"event_by_status"}:
+        assert "organization_id = " in found[index]["Index Cond"], found
+        assert any(part in found[index]["Index Cond"] for part in ("id = u", "event_id = ")), found
 
 
 # ---- that this would notice ------------------------------------------------------------------------------------
