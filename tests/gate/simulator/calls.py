@@ -44,20 +44,20 @@ class Calls:
     async def heartbeat(self, key: str, at: str, queued: int) -> Answer:
         return await self._post("/devices/heartbeat", key, {"at": at, "queued": queued, "app": "simulator/1"})
 
-    async def manifest(self, key: str, event_id: UUID, cursor: str | None) -> tuple[bytes | None, str | None]:
-        """The manifest, or its changes since the cursor; None if there are none, and then the present cursor."""
+    async def manifest(self, key: str, event_id: UUID, cursor: str | None) -> bytes | None:
+        """The manifest, or its changes since the cursor; None if there are none."""
         params = {"after": cursor} if cursor else {}
         async with self.session.get(
             f"{self.url}{BASE_PATH}/events/{event_id}/manifest", params=params, headers=_bearer(key)
         ) as answer:
             body = await answer.read()
         if answer.status == 304:
-            return None, answer.headers["Gatepass-Cursor"]
+            return None
         if answer.status == 503:
             await asyncio.sleep(BUSY_SECONDS)
             return await self.manifest(key, event_id, cursor)
         assert answer.status == 200, body
-        return body, None
+        return body
 
     async def incidents(self, key: str, event_id: UUID) -> list[dict[str, Any]]:
         """All of them, page by page."""

@@ -170,10 +170,14 @@ class Doorman:
     def cursor(self) -> str | None:
         return self.manifests.current.header.cursor if self.manifests.current else None
 
-    def read(self, body: bytes) -> str:
-        """Take a manifest or its changes over, as they came; the new cursor."""
+    def read(self, body: bytes) -> None:
+        """Take a manifest or its changes over, as they came."""
         self.manifests.current = self._read(body)
-        return self.manifests.current.header.cursor
+
+    @property
+    def manifest(self) -> Manifest:
+        assert self.manifests.current is not None
+        return self.manifests.current
 
     def _read(self, body: bytes) -> Manifest:
         if self.manifests.current is not None:

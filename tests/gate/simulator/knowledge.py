@@ -6,9 +6,11 @@ the SDK, made from the bytes of the manifest, are compared with these.
 
 from dataclasses import dataclass
 
+from gatepass_sdk._gate.manifest import Manifest, Record
 from tests.gate.simulator.model import ACTIVATED, Model
-from tests.gate.simulator.records import Shown
+from tests.gate.simulator.records import Card, Shown
 from tests.gate.simulator.scenario import Policy
+from tests.gate.simulator.world import World, rules_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,37 @@ class Knowledge:
     def of(cls, model: Model, policy: Policy) -> "Knowledge":
         cards = {number: card.copied() for number, card in model.cards.items() if card.tickets}
         return cls(Model(model.doors_open, list(model.categories), cards, []), policy)
+
+    def is_in(self, manifest: Manifest, world: World) -> bool:
+        """Whether the manifest has this, card by card and rule by rule."""
+        rules = {
+            one.name: {
+                "valid_from": one.valid_from,
+                "valid_until": one.valid_until,
+                "gates": None if one.gates is None else list(one.gates),
+            }
+            for one in manifest.header.categories
+        }
+        return (
+            len(manifest) == len(self.then.cards)
+            and rules == {one.name: rules_of(one, world.opening) for one in self.then.categories}
+            and all(
+                self._is_record(card, manifest.find(world.numbers[number]), manifest)
+                for number, card in self.then.cards.items()
+            )
+        )
+
+    def _is_record(self, card: Card, record: Record | None, manifest: Manifest) -> bool:
+        if record is None:
+            return False
+        ticket = card.in_use
+        names = {one.index: one.name for one in manifest.header.categories}
+        category = None if ticket is None else self.then.categories[ticket.category].name
+        return (
+            (None if record.category is None else names[record.category]) == category
+            and record.used == (ticket is not None and ticket.activated_by is not None)
+            and (record.suspended, record.revoked) == (card.status == "suspended", card.status == "revoked")
+        )
 
     def verdict(self, shown: Shown, *, is_used_here: bool, is_typed: bool) -> str:
         """`activated`: the gate lets the guest in. `is_used_here`: it let this card in before, by its own journal."""

@@ -1,10 +1,15 @@
 """One scenario through the real service, step by step; each answer is compared with the model's."""
 
 import asyncio
+import random
+import time
+from collections import deque
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import assert_never
+from typing import Final, assert_never
 
+from gatepass_sdk._gate.manifest import Manifest
 from gatepass_sdk._gate.storage.entry import OF_ITS_TIME
 from gatepass_sdk._gate.storage.entry import Entry as JournalEntry
 from tests import factory
@@ -34,6 +39,11 @@ from tests.gate.simulator.scenario import (
 from tests.gate.simulator.violation import Violation, expect
 from tests.gate.simulator.world import World
 
+# Seconds. More than two on a busy machine.
+OLDEST_MANIFEST: Final = 10.0
+# Orders that are tried. Few entries of an upload are of the same card, and only the order of those matters.
+MOST_ORDERS: Final = 300
+
 Said = tuple[JournalEntry, Entry, Result]
 
 
@@ -48,12 +58,14 @@ class Run:
     now: int = 0
     scans: int = 0
     admitted: set[str] = field(default_factory=set[str])
-    readings: dict[str, Knowledge] = field(default_factory=dict[str, Knowledge])
+    # What there was to know after each step of the last seconds, and when that was.
+    moments: deque[tuple[float, Knowledge]] = field(default_factory=deque[tuple[float, Knowledge]])
     # By gate and card: the scan whose answer was lost, while nobody came in for it.
     unanswered: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
 
     async def steps(self) -> None:
         for n, step in enumerate(self.world.scenario.steps):
+            self._remember()
             try:
                 await self._take(step)
             except Violation as found:
@@ -171,26 +183,47 @@ class Run:
 
     async def _follow(self, doorman: Doorman) -> None:
         if doorman.synchronizes and not doorman.is_retired:
-            body, cursor = await self.calls.manifest(doorman.device.key, self.world.event_id, doorman.cursor)
-            cursor = doorman.read(body) if body is not None else cursor
-            assert cursor is not None
-            # A manifest may be a second old: then it has the cursor of that time, and what was known then.
-            if cursor not in self.readings:
-                self.readings[cursor] = Knowledge.of(self.model, self.world.scenario.policy)
-            doorman.follow(self.readings[cursor], self.now)
+            body = await self.calls.manifest(doorman.device.key, self.world.event_id, doorman.cursor)
+            if body is not None:
+                doorman.read(body)
+            doorman.follow(self._known_in(doorman.manifest), self.now)
+
+    def _remember(self) -> None:
+        self.moments.append((time.monotonic(), Knowledge.of(self.model, self.world.scenario.policy)))
+        while len(self.moments) > 1 and self.moments[1][0] < time.monotonic() - OLDEST_MANIFEST:
+            self.moments.popleft()
+
+    def _known_in(self, manifest: Manifest) -> Knowledge:
+        """A manifest is a second old, or two while a transaction is open: it has what was known at such a moment."""
+        for _, known in reversed(self.moments):
+            if known.is_in(manifest, self.world):
+                return known
+        raise Violation(f"the manifest has what was true at no moment of the last {OLDEST_MANIFEST:.0f} seconds")
 
     async def _upload(self, upload: Upload) -> None:
         """Whatever the order in which the service took them, there must be one in which the model says the same."""
         doormen = [self.doormen[gate] for gate in upload.gates if self.doormen[gate].synchronizes]
         said = await asyncio.gather(*(self._sent(doorman, upload) for doorman in doormen))
-        waiting = [some for some in said if some]
+        before, stuck = deepcopy(self.model), None
+        for turn in range(MOST_ORDERS):
+            stuck = self._without_explanation([list(some) for some in said if some], random.Random(turn))
+            if stuck is None:
+                return
+            self.model = deepcopy(before)
+        assert stuck is not None
+        _, entry, result = stuck
+        raise Violation(f"{entry}: the model says {self.model.judge(entry)}, and the service {result}")
+
+    def _without_explanation(self, waiting: list[list[Said]], chance: random.Random) -> Said | None:
+        """Take the entries of each gate in their order, and the gates in any; the first that nothing explains."""
         while waiting:
+            chance.shuffle(waiting)
             fitting = next((some for some in waiting if self.model.judge(some[0][1]) == some[0][2]), None)
             if fitting is None:
-                _, entry, result = waiting[0][0]
-                raise Violation(f"{entry}: the model says {self.model.judge(entry)}, and the service {result}")
+                return waiting[0][0]
             self.model.upload(fitting.pop(0)[1])
             waiting = [some for some in waiting if some]
+        return None
 
     async def _sent(self, doorman: Doorman, upload: Upload) -> list[Said]:
         """Send the journal of a gate in pieces; what the service said to each entry, in the order of sending."""
