@@ -56,6 +56,6 @@ async def shown_code(page: Page) -> str:
 def read_codes(picture: bytes) -> list[str]:
     """Every QR code in a picture of the screen."""
     # Without the format, a line of the page is now and then taken for a bar code.
-    shown, kind = Image.open(io.BytesIO(picture)), zxingcpp.BarcodeFormat.QRCode
+    shown, kind = Image.open(io.BytesIO(picture)), zxingcpp.BarcodeFormat.QRCodeModel2
     found = zxingcpp.read_barcodes(shown, formats=kind)  # pyright: ignore[reportArgumentType]
     return [code.text for code in found]

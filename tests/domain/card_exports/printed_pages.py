@@ -24,6 +24,6 @@ def rendered(document: Path, folder: Path, *, first: int = 1, last: int | None =
 
 
 def codes_on(page: Image.Image) -> list[str]:
-    """QR codes alone: other kinds are sometimes seen in the modules of one."""
-    kind = zxingcpp.BarcodeFormat.QRCode
+    """QR codes alone, and no micro ones: other kinds are sometimes seen in the modules of one."""
+    kind = zxingcpp.BarcodeFormat.QRCodeModel2
     return [found.text for found in zxingcpp.read_barcodes(page, formats=kind)]  # pyright: ignore[reportArgumentType]

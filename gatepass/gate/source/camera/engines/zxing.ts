@@ -5,7 +5,8 @@ import { prepareZXingModule, readBarcodes, type ReaderOptions } from "zxing-wasm
 import type { Engine } from "./engine.js";
 
 const OPTIONS: ReaderOptions = {
-  formats: ["QRCode"],
+  // Not "QRCode": that has the micro codes too, which are now and then seen in the modules of another.
+  formats: ["QRCodeModel2"],
   maxNumberOfSymbols: 1,
   textMode: "Plain",
   // For codes with bars only.
