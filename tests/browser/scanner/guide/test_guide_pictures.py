@@ -19,6 +19,7 @@ from tests.browser.scanner.phone import Phone
 from tests.browser.scanner.test_looks import HOLD_RESULTS, SETTLED, followed
 from tests.browser.studio import ROOT, Stack
 from tests.browser.visit import Visit
+from tests.size import FULL
 
 pytestmark = pytest.mark.browser
 
@@ -51,6 +52,7 @@ async def phone(tenant: factory.Tenant, stack: Stack, network: Network, tmp_path
         await browser.close()
 
 
+@pytest.mark.skipif(not FULL and "GATEPASS_PICTURES" not in os.environ, reason="other tests go the same way")
 async def test_the_pictures_show_the_way_of_a_volunteer(phone: Phone, network: Network) -> None:
     lead = Lead(phone.tenant)
     code = await lead.code(gate="North 2")

@@ -6,7 +6,6 @@ Each day some of each kind have their turn, all of them within five days; with G
 from collections.abc import Generator
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -16,19 +15,12 @@ from tests.gate.simulator.mutants.service import SERVICE, serve_mutant
 from tests.gate.simulator.seeds import run_seeds
 from tests.gate.simulator.stack import Stack, environment
 from tests.postgres import free_port
-from tests.size import FULL
+from tests.size import require_turn
 
 # Each rule is broken by one of the first seeds; a mutant that survives them all is not found.
 SEEDS = range(1, 25)
 AT_ONCE = 2
 DAYS = 5
-
-
-def require_turn(number: int) -> None:
-    """Asked when a test runs, not when it is collected: every process of pytest must collect the same."""
-    is_today = number % DAYS == datetime.now(UTC).date().toordinal() % DAYS
-    if not is_today and not FULL:
-        pytest.skip("it has its turn on another day")
 
 
 async def found(stack: Stack) -> str | None:
@@ -58,7 +50,7 @@ def without(mutant: RoutineMutant, database_url: str) -> Generator[None]:
 
 @pytest.mark.parametrize("number", range(len(ROUTINES)), ids=lambda number: ROUTINES[number].rule)
 async def test_a_routine_without_its_rule_is_found(stack: Stack, number: int) -> None:
-    require_turn(number)
+    require_turn(number, DAYS)
     mutant = ROUTINES[number]
     with without(mutant, stack.database_url):
         assert await found(stack)
@@ -66,14 +58,14 @@ async def test_a_routine_without_its_rule_is_found(stack: Stack, number: int) ->
 
 @pytest.mark.parametrize("number", range(len(GATE)), ids=lambda number: GATE[number].rule)
 async def test_a_gate_without_its_rule_is_found(stack: Stack, number: int) -> None:
-    require_turn(number)
+    require_turn(number, DAYS)
     with GATE[number].applied():
         assert await found(stack)
 
 
 @pytest.mark.parametrize("number", range(len(SERVICE)), ids=lambda number: SERVICE[number].rule)
 async def test_a_service_without_its_rule_is_found(stack: Stack, number: int) -> None:
-    require_turn(number)
+    require_turn(number, DAYS)
     server = serve_mutant(number, environment(stack.database_url), free_port())
     try:
         assert await found(replace(stack, calls=replace(stack.calls, url=server.url), server=server))
