@@ -190,13 +190,13 @@ gate-full:  ## the same at full size: 1,000 seeds of 20 gates from FROM on, 1,00
 	$(BIN)/python -m tests.gate.simulator --seeds $(or $(SEEDS),1000) --from $(or $(FROM),1)
 
 .PHONY: scanner-check
-scanner-check: tools/node_modules  ## the scanner in short, for CI: three browsers, readers, no network, what a phone keeps
+scanner-check: sdk-js/node_modules tools/node_modules  ## the scanner in short, for CI: three browsers, readers, no network, what a phone keeps
 	$(call need,chromium firefox webkit)
 	$(BIN)/pytest -q -n 2 --dist worksteal tests/scanner
 	$(BIN)/pytest -q -n 2 --dist worksteal -m browser tests/browser/scanner
 
 .PHONY: scanner-full
-scanner-full: tools/node_modules  ## the same at full size: every look and language, all kills; pictures in test-results/scanner
+scanner-full: sdk-js/node_modules tools/node_modules  ## the same at full size: every look and language, all kills; pictures in test-results/scanner
 	$(call need,chromium firefox webkit)
 	$(BIN)/pytest -q tests/scanner
 	GATEPASS_FULL=1 $(BIN)/pytest -q -s -m browser tests/browser/scanner
