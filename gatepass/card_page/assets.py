@@ -17,7 +17,7 @@ from gatepass.base.language import Language
 from gatepass.base.web.assets import FOR_GOOD, Asset
 from gatepass.card_page.middleware import CONTENT_SECURITY_POLICY
 from gatepass.card_page.templates import STATIC, Templates, static_version
-from gatepass.card_page.words import words_module
+from gatepass.card_page.words import BOOK
 
 TYPES: Final = {
     ".css": "text/css",
@@ -63,7 +63,7 @@ def _asset(name: str, caching: str, policy: str) -> Asset:
 
 def _content(name: str) -> bytes:
     if name == "words.js":
-        return words_module().encode()
+        return BOOK.module.encode()
     if name == "shell.html":
         facts = {"card": None, "path": "", "code_svg": None}
         return Templates().render("page.html", Language.ENGLISH, facts).encode()

@@ -1,6 +1,5 @@
 """The template engine with the four languages, and the URLs of static files."""
 
-import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -8,7 +7,8 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gatepass.base.language import Language, translations
-from gatepass.card_page.words import LANGUAGES, words, words_module
+from gatepass.base.web.assets import version_of_files
+from gatepass.card_page.words import BOOK, LANGUAGES
 
 HERE: Final = Path(__file__).parent
 STATIC: Final = HERE / "static"
@@ -21,9 +21,8 @@ class Templates:
         self._environments: dict[Language, Environment] = {}
 
     def render(self, template: str, language: Language, facts: dict[str, Any]) -> str:
-        return (
-            self._environment(language).get_template(template).render(facts, language=language, words=words(language))
-        )
+        found = self._environment(language).get_template(template)
+        return found.render(facts, language=language, words=BOOK.words(language))
 
     def _environment(self, language: Language) -> Environment:
         if language not in self._environments:
@@ -44,12 +43,7 @@ class Templates:
 @cache
 def static_version() -> str:
     """A hash of all files, so that browsers may cache them for good. One for all: modules import each other by name."""
-    digest = hashlib.sha256(words_module().encode())
-    for folder in (STATIC, HERE / "templates"):
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            digest.update(f"{path.relative_to(HERE)}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return version_of_files(HERE, ("static", "templates"), beside=BOOK.module)
 
 
 def static_url(name: str) -> str:

@@ -1,16 +1,14 @@
 """Every text of the card page, in English. The other languages are in `languages/`; `make languages` updates them.
 
 The page is drawn twice: by a template, and by the script, which also draws without a network. Both take their texts
-from here, by key: the template as `words.key`, the script from the file `words.js` that is made of `all_words`.
+from here, by key: the template as `words.key`, the script from the file `words.js` that is made of them.
 """
 
-import json
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-from gatepass.base.language import Language, translations
+from gatepass.base.language import WordBook
 
 LANGUAGES: Final = Path(__file__).parent / "languages"
 
@@ -82,16 +80,4 @@ WORDS: Final[Mapping[str, str]] = {
     "wallet_google": _("Add to Google Wallet"),
 }  # fmt: skip
 
-
-@cache
-def words(language: Language) -> dict[str, str]:
-    """The texts by key, in this language."""
-    catalogue = translations(LANGUAGES, language)
-    return {key: catalogue.gettext(text) for key, text in WORDS.items()}
-
-
-@cache
-def words_module() -> str:
-    """A module of JavaScript with every text in every language, for the script."""
-    texts = {language.value: words(language) for language in Language}
-    return f"export default {json.dumps(texts, ensure_ascii=False, separators=(',', ':'))};\n"
+BOOK: Final = WordBook(WORDS, LANGUAGES)

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from gatepass.base.web.assets import FOR_GOOD, Asset
 from gatepass.gate.middleware import CONTENT_SECURITY_POLICY
 from gatepass.gate.templates import STATIC, page_text, static_url, static_version
-from gatepass.gate.words import words_module
+from gatepass.gate.words import BOOK
 
 TYPES: Final = {
     ".css": "text/css",
@@ -86,7 +86,7 @@ def _page() -> Asset:
 def _file(name: str) -> Asset:
     if name == PAGE:
         return _packed(TYPES[".html"], page_text().encode(), FOR_GOOD, CONTENT_SECURITY_POLICY)
-    content = words_module().encode() if name == WORDS else (STATIC / name).read_bytes()
+    content = BOOK.module.encode() if name == WORDS else (STATIC / name).read_bytes()
     policy = WORKER_POLICY if name.endswith(".worker.js") else FILE_POLICY
     return _packed(TYPES[Path(name).suffix], content, FOR_GOOD, policy)
 

@@ -1,6 +1,5 @@
 """The page as text, and the URLs of static files."""
 
-import hashlib
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -8,7 +7,8 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gatepass.base.language import Language
-from gatepass.gate.words import words, words_module
+from gatepass.base.web.assets import version_of_files
+from gatepass.gate.words import BOOK
 
 HERE: Final = Path(__file__).parent
 STATIC: Final = HERE / "static"
@@ -24,21 +24,16 @@ def page_text() -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    languages = [(language.value, words(language)["language_name"]) for language in Language]
+    languages = [(language.value, BOOK.words(language)["language_name"]) for language in Language]
     return environment.get_template("page.html").render(
-        words=words(Language.ENGLISH), static=static_url, version=static_version(), languages=languages
+        words=BOOK.words(Language.ENGLISH), static=static_url, version=static_version(), languages=languages
     )
 
 
 @cache
 def static_version() -> str:
     """A hash of all that a phone keeps. One for all: a phone has one version whole, or another."""
-    digest = hashlib.sha256(words_module().encode())
-    for folder in (STATIC, HERE / "templates"):
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            digest.update(f"{path.relative_to(HERE)}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return version_of_files(HERE, ("static", "templates"), beside=BOOK.module)
 
 
 def static_url(name: str) -> str:

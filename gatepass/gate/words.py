@@ -5,13 +5,11 @@ verdict, `why_` the sentence below it; English has those of the SDK. The page ta
 `data-word`, and the script from the file `words.js` that is made of them.
 """
 
-import json
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-from gatepass.base.language import Language, translations
+from gatepass.base.language import WordBook
 
 LANGUAGES: Final = Path(__file__).parent / "languages"
 
@@ -169,16 +167,4 @@ WORDS: Final[Mapping[str, str]] = {
     **{f"why_{verdict}": why for verdict, (_word, why) in VERDICTS.items()},
 }
 
-
-@cache
-def words(language: Language) -> dict[str, str]:
-    """The texts by key, in this language."""
-    catalogue = translations(LANGUAGES, language)
-    return {key: catalogue.gettext(text) for key, text in WORDS.items()}
-
-
-@cache
-def words_module() -> str:
-    """A module of JavaScript with every text in every language, for the script."""
-    texts = {language.value: words(language) for language in Language}
-    return f"export default {json.dumps(texts, ensure_ascii=False, separators=(',', ':'))};\n"
+BOOK: Final = WordBook(WORDS, LANGUAGES)

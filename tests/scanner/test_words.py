@@ -7,7 +7,7 @@ import pytest
 
 from gatepass.base.language import Language
 from gatepass.gate import templates
-from gatepass.gate.words import SCREENS, VERDICTS, WORDS, words
+from gatepass.gate.words import BOOK, SCREENS, VERDICTS, WORDS
 from gatepass_sdk._gate.shown import REFUSALS, WARNINGS, Shown
 
 SOURCE = Path(templates.HERE) / "source"
@@ -37,10 +37,10 @@ def test_every_text_is_used() -> None:
 @pytest.mark.parametrize("language", Language)
 def test_a_word_for_a_verdict_is_short(language: Language) -> None:
     """The style sheet fits eleven letters in a line of the smallest phone."""
-    said = {key: text for key, text in words(language).items() if key.startswith("word_")}
+    said = {key: text for key, text in BOOK.words(language).items() if key.startswith("word_")}
     assert {key: text for key, text in said.items() if max(map(len, text.split())) > 11 or len(text) > 16} == {}
 
 
 def test_each_language_has_words_of_its_own() -> None:
-    assert len({words(language)["word_activated"] for language in Language}) == 4
-    assert words(Language.ENGLISH) == dict(WORDS)
+    assert len({BOOK.words(language)["word_activated"] for language in Language}) == 4
+    assert BOOK.words(Language.ENGLISH) == dict(WORDS)

@@ -6,9 +6,10 @@ They are sent in pieces, each when the caller has taken the one before: a caller
 import gzip
 import hashlib
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Final
 
 from starlette.requests import Request
@@ -72,3 +73,13 @@ def takes_gzip(accepted: str) -> bool:
 
 def packed(text: str) -> bytes:
     return gzip.compress(text.encode(), mtime=0)
+
+
+def version_of_files(root: Path, folders: Iterable[str], *, beside: str) -> str:
+    """A hash of all files in these folders of `root`, and of what is served beside them."""
+    digest = hashlib.sha256(beside.encode())
+    for folder in folders:
+        for path in sorted(path for path in (root / folder).rglob("*") if path.is_file()):
+            digest.update(f"{path.relative_to(root)}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

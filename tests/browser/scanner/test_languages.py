@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from gatepass.base.language import Language
-from gatepass.gate.words import words
+from gatepass.gate.words import BOOK
 from tests import factory
 from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import new_phone
@@ -23,7 +23,7 @@ LANGUAGES = sized(short=[Language.GERMAN], full=[Language.DUTCH, Language.FRENCH
 async def test_the_scanner_speaks_the_language_of_the_phone(
     browser: Browser, tenant: factory.Tenant, stack: Stack, network: Network, language: Language
 ) -> None:
-    said = words(language)
+    said = BOOK.words(language)
     context = await browser.new_context(viewport=PHONE, locale=f"{language}-BE")
     phone = await new_phone(tenant, stack, network.origin, Visit(await context.new_page()), said=said)
     card = await tenant.card()

@@ -4,6 +4,7 @@ A gate's knowledge is the state of the service when it last followed the manifes
 the SDK, made from the bytes of the manifest, are compared with these.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gatepass_sdk._gate.manifest import Manifest, Record
@@ -35,20 +36,20 @@ class Knowledge:
             }
             for one in manifest.header.categories
         }
+        names = {one.index: one.name for one in manifest.header.categories}
         return (
             len(manifest) == len(self.then.cards)
             and rules == {one.name: rules_of(one, world.opening) for one in self.then.categories}
             and all(
-                self._is_record(card, manifest.find(world.numbers[number]), manifest)
+                self._is_record(card, manifest.find(world.numbers[number]), names)
                 for number, card in self.then.cards.items()
             )
         )
 
-    def _is_record(self, card: Card, record: Record | None, manifest: Manifest) -> bool:
+    def _is_record(self, card: Card, record: Record | None, names: Mapping[int, str]) -> bool:
         if record is None:
             return False
         ticket = card.in_use
-        names = {one.index: one.name for one in manifest.header.categories}
         category = None if ticket is None else self.then.categories[ticket.category].name
         return (
             (None if record.category is None else names[record.category]) == category
