@@ -1,7 +1,8 @@
 """The request log: one row for every API call with a known key; never a token, a key or a body.
 
-A scan writes its own row inside `activation.sql`. Every other call goes through `write`. Each scan is a row, so this
-table has no index but its primary key: lists are read by time, and a filter reads a bounded number of rows.
+A live scan is its own entry: `activation.sql` writes one row of `scan` for both. Every other call goes through `write`.
+The view `logged_call` has all of them. They are many, so no index but the primary keys serves the log: lists are read by
+time, and a filter reads a bounded number of rows.
 """
 
 from collections.abc import Sequence
@@ -16,8 +17,10 @@ from gatepass.base.paging import END, Place
 
 # A page reads at most this many calls, however few of them match its filter.
 LOOKED_THROUGH: Final = 20_000
-# A call gets its time and its id at the same moment; the clock may be adjusted in between.
+# A call gets its time and its id at the same moment; the clock may be adjusted in between. A scan has the time of its
+# verdict, for which it may have waited.
 SKEW: Final = timedelta(seconds=1)
+LONGEST_WAIT: Final = timedelta(minutes=1)
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_ADDRESSES: Final = 10
 
@@ -125,7 +128,7 @@ async def find_call(tx: Tx, organization_id: UUID, request_id: UUID) -> LoggedCa
     moment = moment_of(request_id)
     if moment is None:
         return None
-    return await tx.one(LoggedCall, FIND, organization_id, moment - SKEW, moment + SKEW, request_id)
+    return await tx.one(LoggedCall, FIND, organization_id, moment - SKEW, moment + LONGEST_WAIT, request_id)
 
 
 async def used_from(tx: Tx, organization_id: UUID, key_id: UUID, *, since: datetime) -> list[UsedFrom]:
@@ -147,7 +150,7 @@ WRITE: Final = """
     ON CONFLICT DO NOTHING
 """
 
-# Of `request_log a`, in the order of the fields of LoggedCall.
+# Of `logged_call a`, in the order of the fields of LoggedCall.
 COLUMNS: Final = """
            a.at, a.id, a.mode, a.key_id, a.method, a.path, a.status, a.code, a.address, a.duration_us, a.event_id,
            a.card_id
@@ -156,7 +159,7 @@ COLUMNS: Final = """
 PAGE: Final = """
     SELECT *
       FROM (SELECT """ + COLUMNS + """
-              FROM request_log a
+              FROM logged_call a
              WHERE a.organization_id = $1
                AND a.at <= $2
                AND (a.at, a.id) < ($2, $3)
@@ -175,7 +178,7 @@ PAGE: Final = """
 
 LAST_LOOKED_AT: Final = """
     SELECT a.at, a.id
-      FROM request_log a
+      FROM logged_call a
      WHERE a.organization_id = $1
        AND a.at <= $2
        AND (a.at, a.id) < ($2, $3)
@@ -186,7 +189,7 @@ LAST_LOOKED_AT: Final = """
 """
 
 FIND: Final = "SELECT " + COLUMNS + """
-      FROM request_log a
+      FROM logged_call a
      WHERE a.organization_id = $1
        AND a.at BETWEEN $2 AND $3
        AND a.id = $4
@@ -196,7 +199,7 @@ FIND: Final = "SELECT " + COLUMNS + """
 USED_FROM: Final = """
     SELECT looked.address, count(*) AS calls, max(looked.at) AS last_at
       FROM (SELECT a.address, a.at, a.key_id
-              FROM request_log a
+              FROM logged_call a
              WHERE a.organization_id = $1
                AND a.at >= $2
              ORDER BY a.at DESC, a.id DESC
@@ -210,7 +213,7 @@ USED_FROM: Final = """
 USED_FOR: Final = """
     SELECT looked.method, looked.path, count(*) AS calls
       FROM (SELECT a.method, a.path, a.at, a.key_id
-              FROM request_log a
+              FROM logged_call a
              WHERE a.organization_id = $1
                AND a.at >= $2
              ORDER BY a.at DESC, a.id DESC

@@ -120,7 +120,7 @@ async def test_a_refusal_is_kept_and_what_it_did_is_not(client: httpx2.AsyncClie
     assert_replay(await post(client, "k", {"fails": "sold_out"}), first)
     assert await counted(tenant) == 0
     async with tenant.db.autocommit() as tx:
-        rows = await tx.rows("SELECT status, code FROM request_log WHERE organization_id = $1", tenant.id)
+        rows = await tx.rows("SELECT status, code FROM logged_call WHERE organization_id = $1", tenant.id)
     assert [tuple(row) for row in rows] == [(409, "sold_out")] * 2
 
 

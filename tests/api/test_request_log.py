@@ -113,7 +113,7 @@ def sandbox_calls() -> list[Asked]:
 
 async def rows_of(tenant: Tenant) -> dict[UUID, Row]:
     async with tenant.db.autocommit() as tx:
-        rows = await tx.rows("SELECT * FROM request_log WHERE organization_id = $1", tenant.id)
+        rows = await tx.rows("SELECT * FROM logged_call WHERE organization_id = $1", tenant.id)
     assert len({row["id"] for row in rows}) == len(rows)
     return {row["id"]: row for row in rows}
 
@@ -214,7 +214,7 @@ async def test_what_a_row_never_holds(api: Api, tenant: Tenant) -> None:
         last = await client.get(f"/{key.text}/{secrets[-2]}", params={"key": key.text})
     await written(tenant, [last])
     async with tenant.db.autocommit() as tx:
-        rows = await tx.rows("SELECT a::text FROM request_log a WHERE organization_id = $1", tenant.id)
+        rows = await tx.rows("SELECT a::text FROM logged_call a WHERE organization_id = $1", tenant.id)
     text = "\n".join(row[0] for row in rows)
     assert str(key.id) in text
     assert [secret for secret in secrets if secret in text] == []
@@ -230,7 +230,7 @@ async def test_an_unknown_key_leaves_no_row_but_is_counted(api: Api, tenant: Ten
                 answer = await endpoint.call(client, headers={"Authorization": f"Bearer {text}"})
                 assert answer.status_code == 401
                 async with tenant.db.autocommit() as tx:
-                    assert await tx.value("SELECT count(*) FROM request_log WHERE id = $1", request_id(answer)) == 0
+                    assert await tx.value("SELECT count(*) FROM logged_call WHERE id = $1", request_id(answer)) == 0
     assert api.state.metrics.registry.get_sample_value(counter) == before + 6 * len(ENDPOINTS)
 
 

@@ -51,7 +51,7 @@ def row(tenant: Tenant, *, duration_us: int = 1_000, at: datetime | None = None)
 async def written(tenant: Tenant, id: UUID) -> bool:
     async with tenant.db.autocommit() as tx:
         return (
-            await tx.value("SELECT count(*) FROM request_log WHERE organization_id = $1 AND id = $2", tenant.id, id)
+            await tx.value("SELECT count(*) FROM logged_call WHERE organization_id = $1 AND id = $2", tenant.id, id)
             == 1
         )
 

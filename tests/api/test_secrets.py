@@ -268,7 +268,7 @@ async def test_a_fault_of_ours_leaves_its_row_in_the_request_log(scene: Scene) -
 
     async def all_are_there() -> bool:
         async with scene.tenant.db.autocommit() as tx:
-            rows = await tx.rows("SELECT id FROM request_log WHERE status = 500 AND code = 'internal_error'")
+            rows = await tx.rows("SELECT id FROM logged_call WHERE status = 500 AND code = 'internal_error'")
         return ids <= {row["id"] for row in rows}
 
     await wait_for(all_are_there, within=3)
@@ -283,7 +283,7 @@ async def test_no_webhook_secret_is_written_down(scene: Scene) -> None:
     written: list[str] = []
     async with scene.tenant.db.autocommit() as tx:
         written += [row[0] for row in await tx.rows("SELECT c::text FROM audit_log c")]
-        written += [row[0] for row in await tx.rows("SELECT a::text FROM request_log a")]
+        written += [row[0] for row in await tx.rows("SELECT a::text FROM logged_call a")]
         assert scene.secrets.found_in(written) == []
         sealed = await tx.rows("SELECT sealed_secret, sealed_new_secret FROM webhook_endpoint")
     boxes = [box for row in sealed for box in row if box]

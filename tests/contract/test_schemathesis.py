@@ -193,7 +193,7 @@ async def answered(db: Database, tenant: factory.Tenant, mode: Mode) -> set[tupl
     """Every status and code that was sent, by the request log."""
     async with db.autocommit() as tx:
         rows = await tx.rows(
-            "SELECT DISTINCT status, code FROM request_log WHERE organization_id = $1 AND mode = $2", tenant.id, mode
+            "SELECT DISTINCT status, code FROM logged_call WHERE organization_id = $1 AND mode = $2", tenant.id, mode
         )
     return {(row["status"], row["code"]) for row in rows}
 

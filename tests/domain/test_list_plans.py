@@ -29,7 +29,7 @@ KEY: Final = "00000000-0000-0000-0000-0000000000e1"
 ROWS: Final = 30_000
 BELIEVED: Final = 10_000_000
 # Past weeks, weeks ahead, and the default partition: a page reads each of them once.
-PARTITIONS: Final = 20
+PARTITIONS: Final = 40
 LIMIT: Final = 51
 LOOKED: Final = 1_000
 FIRST: Final = ("9999-12-31", UUID(int=2**128 - 1))
@@ -45,7 +45,8 @@ SCALED: Final = (
     "ticket_reference",
 )
 
-# A third of the rows is of the organization in the tests; one in a thousand of its calls is of the sandbox.
+# A third of the rows is of the organization in the tests; one in a thousand of its calls is of the sandbox. Most calls
+# are scans, and have their row there.
 LOAD: Final = f"""
     INSERT INTO organization (id, name, created_at)
         SELECT lpad(to_hex(n), 32, '0')::uuid, 'Organization', now() FROM generate_series(1, 3) n;
@@ -55,7 +56,12 @@ LOAD: Final = f"""
           FROM generate_series(1, {ROWS}) n;
     INSERT INTO request_log (organization_id, at, id, mode, key_id, method, path, status, duration_us)
         SELECT organization_id, at, id, CASE WHEN n % 1000 = 0 THEN 'sandbox' ELSE 'live' END,
-               CASE WHEN n % 2 = 0 THEN '{KEY}'::uuid ELSE gen_random_uuid() END, 'POST', '/scan', 200, 900 FROM share;
+               CASE WHEN n % 2 = 0 THEN '{KEY}'::uuid ELSE gen_random_uuid() END, 'GET', '/events', 200, 900 FROM share
+         WHERE n % 1000 = 0 OR n % 5 = 1;
+    INSERT INTO scan (organization_id, at, id, mode, key_id, event_id, card_number, verdict, status, duration_us)
+        SELECT organization_id, at, id, 'live', CASE WHEN n % 2 = 0 THEN '{KEY}'::uuid ELSE gen_random_uuid() END,
+               gen_random_uuid(), 'SVC', 'activated', 200, 900 FROM share
+         WHERE NOT (n % 1000 = 0 OR n % 5 = 1);
     INSERT INTO audit_log (organization_id, at, id, actor, subject, subject_id, action)
         SELECT organization_id, at, id, 'actor ' || n % 100, 'card', md5((n % 2000)::text)::uuid, 'issued' FROM share;
     INSERT INTO api_key (organization_id, id, hash, mode, name, last_four, scopes, created_at, created_by)
@@ -92,7 +98,9 @@ async def history(cluster: Cluster) -> str:
         for statement in LOAD.split(";\n"):
             connection.execute(statement.encode())
         pieces = [
-            name for table in ("request_log", "audit_log") for (name,) in connection.execute(PARTITIONS_OF, (table,))
+            name
+            for table in ("scan", "request_log", "audit_log")
+            for (name,) in connection.execute(PARTITIONS_OF, (table,))
         ]
         for table in (*SCALED, *pieces):
             rows = connection.execute("SELECT reltuples FROM pg_class WHERE oid = %s::regclass", (table,)).fetchall()
@@ -118,7 +126,7 @@ def assert_little_is_read(plan: Plan, rows: int) -> None:
 
 
 def middle(link: Link) -> tuple[Any, UUID]:
-    find = b"SELECT at, id FROM request_log WHERE organization_id = %s ORDER BY at OFFSET 5000 LIMIT 1"
+    find = b"SELECT at, id FROM logged_call WHERE organization_id = %s ORDER BY at OFFSET 5000 LIMIT 1"
     row = link.execute(find, (ORGANIZATION,)).fetchone()
     assert row is not None
     return row[0], row[1]
@@ -160,7 +168,7 @@ def test_a_page_of_calls_of_an_hour_reads_that_hour(link: Link) -> None:
 
 def test_one_call_by_its_id(link: Link) -> None:
     at, id = middle(link)
-    plan = run(link, request_log.FIND, ORGANIZATION, at - request_log.SKEW, at + request_log.SKEW, id)
+    plan = run(link, request_log.FIND, ORGANIZATION, at - request_log.SKEW, at + request_log.LONGEST_WAIT, id)
     assert_little_is_read(plan, 1)
     assert plan["Actual Rows"] == 1
 

@@ -107,7 +107,7 @@ async def database_state(tenant: Tenant) -> DatabaseState:
     async with tenant.db.autocommit() as tx:
         found = await tx.all(Ticket, TICKETS, tenant.id)
         scans = await tx.rows("SELECT id, card_number, verdict FROM scan WHERE organization_id = $1", tenant.id)
-        request_log = await tx.rows("SELECT id, status FROM request_log WHERE organization_id = $1", tenant.id)
+        request_log = await tx.rows("SELECT id, status FROM logged_call WHERE organization_id = $1", tenant.id)
         stored = await tx.rows("SELECT ticket_id FROM idempotency WHERE organization_id = $1", tenant.id)
     assert len({row["id"] for row in scans}) == len(scans), "two scan rows for one request"
     assert len({row["id"] for row in request_log}) == len(request_log), "two rows of the request log for one request"

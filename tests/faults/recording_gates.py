@@ -126,7 +126,7 @@ async def tables(venues: Sequence[Venue], exchanges: Sequence[Exchange]) -> Tabl
                 "SELECT idempotency_key, verdict FROM idempotency WHERE organization_id = $1", tenant.id
             )
             logged = await tx.rows(
-                "SELECT id, status FROM request_log WHERE organization_id = $1 AND path = '/scan'", tenant.id
+                "SELECT id, status FROM logged_call WHERE organization_id = $1 AND path = '/scan'", tenant.id
             )
         found.stored = [
             *found.stored,

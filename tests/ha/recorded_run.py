@@ -184,6 +184,6 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 LOG_AGAIN = """
     INSERT INTO request_log (organization_id, at, id, mode, key_id, method, path, status, duration_us, card_id)
     SELECT organization_id, at, %s, mode, key_id, method, path, status, duration_us, card_id
-      FROM request_log
+      FROM logged_call
      WHERE id = %s
 """

@@ -125,7 +125,7 @@ STORED = """
 
 REQUEST_LOG = """
     SELECT id, status
-      FROM request_log
+      FROM logged_call
      WHERE organization_id = $1
        AND path = '/scan'
        AND card_id = ANY ($2)

@@ -278,7 +278,7 @@ FILES: Final[dict[str, LiteralString]] = {
     "request_log": """
         SELECT row_to_json(x)
           FROM (SELECT at, id, mode, key_id, method, path, status, code, address, duration_us, event_id, card_id
-                  FROM request_log
+                  FROM logged_call
                  WHERE organization_id = $1
                  ORDER BY at, id) x
     """,

@@ -3,10 +3,8 @@
 -- Each look-up stands in a LATERAL … OFFSET 0, so that the planner uses the whole key of its index.
 
 CREATE OR REPLACE FUNCTION judge_scans(
-    p_at timestamptz, p_statuses jsonb,
-    p_request uuid[], p_organization uuid[], p_mode text[], p_key uuid[],
-    p_address text[], p_received_at timestamptz[], p_elapsed_us integer[],
-    p_idempotency_key uuid[], p_fingerprint uuid[],
+    p_at timestamptz, p_statuses jsonb, p_request uuid[], p_organization uuid[], p_mode text[], p_key uuid[],
+    p_address text[], p_received_at timestamptz[], p_elapsed_us integer[], p_idempotency_key uuid[], p_fingerprint uuid[],
     p_event uuid[], p_card_number text[], p_signing_key uuid[], p_expired boolean[],
     p_gate text[], p_scanner_id text[], p_occurred_at timestamptz[], p_given jsonb[]
 )
@@ -69,8 +67,7 @@ BEGIN
                      ORDER BY u.organization_id, coalesce(u.idempotency_key, u.request), u.n) i
              CROSS JOIN LATERAL (SELECT e.status, e.codes, e.doors_open_at, coalesce(e.ended_at, e.ends_at) AS ended_at
                                    FROM event e
-                                  WHERE e.organization_id = i.tenant_id
-                                    AND e.id = i.event_id
+                                  WHERE e.organization_id = i.tenant_id AND e.id = i.event_id
                                  OFFSET 0) event
              CROSS JOIN LATERAL (SELECT c.id, c.phone
                                    FROM card c
@@ -88,8 +85,7 @@ BEGIN
                                  OFFSET 0) found
              CROSS JOIN LATERAL (SELECT k.valid_from, k.valid_until, k.gates
                                    FROM ticket_category k
-                                  WHERE k.organization_id = i.tenant_id
-                                    AND k.id = found.category_id
+                                  WHERE k.organization_id = i.tenant_id AND k.id = found.category_id
                                  OFFSET 0) category
              WHERE i.given ->> 'verdict' IS NULL AND (i.given ? 'held') IS NOT TRUE
                AND NOT i.expired
@@ -143,8 +139,8 @@ BEGIN
                         THEN 'event_not_active'
                    WHEN e.doors_open_at > i.shown_at THEN 'doors_closed'
                    WHEN i.expired THEN 'expired'
-                   WHEN i.given ? 'phone' AND c.phone IS DISTINCT FROM (i.given -> 'phone')::smallint
-                        AND c.id IS NOT NULL THEN 'expired'  -- of a phone that has ended
+                   WHEN i.given ? 'phone' AND c.id IS NOT NULL  -- of a phone that has ended
+                        AND c.phone IS DISTINCT FROM (i.given -> 'phone')::smallint THEN 'expired'
                    WHEN e.codes <> 'any' AND (i.given ?| '{phone,fresh}') IS NOT TRUE THEN 'static_code_refused'
                    WHEN c.id IS NULL THEN 'card_not_found'
                    WHEN c.status <> 'active' THEN 'card_' || c.status
@@ -202,6 +198,7 @@ BEGIN
     answer AS MATERIALIZED (
         SELECT j.*,
                j.was_answered OR j.leader <> j.request AS is_replay,
+               j.elapsed_us + (1e6 * extract(epoch FROM clock_timestamp() - statement_timestamp()))::integer AS duration_us,
                CASE WHEN j.known_fingerprint IS DISTINCT FROM j.fingerprint THEN 'idempotency_key_reused'
                     ELSE first_value(j.own_verdict) OVER same_key END AS verdict,
                first_value(j.own_ticket_id) OVER same_key AS ticket_id,
@@ -226,25 +223,30 @@ BEGIN
           FROM answer a
          WHERE a.idempotency_key IS NOT NULL AND NOT a.is_replay AND (a.given ? 'held') IS NOT TRUE
     ),
-    recorded AS (
+    recorded AS (  -- with a status it is the scan's entry of the request log too: see the view `logged_call`
         INSERT INTO scan (organization_id, at, id, mode, key_id, event_id, card_number, card_id, ticket_id, verdict,
-                          gate, scanner_id, occurred_at)
-        SELECT a.tenant_id, p_at, a.request, a.mode, a.key_id, a.event_id, a.card_number, a.card_id,
-               a.ticket_id, a.verdict, a.gate, a.scanner_id, a.occurred_at
+                          gate, scanner_id, occurred_at, status, address, duration_us)
+        SELECT a.tenant_id, p_at, a.request, a.mode, a.key_id, a.event_id, a.card_number, a.card_id, a.ticket_id, a.verdict,
+               a.gate, a.scanner_id, a.occurred_at,
+               CASE WHEN a.tenant_id = a.organization_id THEN (p_statuses -> a.mode ->> a.verdict)::smallint END,
+               a.address::inet, a.duration_us
           FROM answer a
          WHERE NOT a.is_replay
            AND (a.verdict = 'activated' OR a.given @> '{"admitted": true}' IS NOT TRUE)  -- that is an incident
     ),
-    logged AS (
+    logged AS (  -- what leaves no scan of its own: replays, and the sandbox, whose scans are of another organization
         INSERT INTO request_log (organization_id, at, id, mode, key_id, method, path, status, code, address, duration_us,
-                           event_id, card_id)
+                                 event_id, card_id)
         SELECT a.organization_id, coalesce(a.received_at, p_at), a.request, a.mode, a.key_id, 'POST', '/scan',
                (p_statuses -> a.mode ->> a.verdict)::smallint, nullif(a.verdict, 'activated'), a.address::inet,
-               a.elapsed_us + (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::integer,
-               a.event_id, a.card_id
+               a.duration_us, a.event_id, a.card_id
           FROM answer a
          WHERE p_statuses IS NOT NULL  -- the upload of a journal is one call
-        ON CONFLICT DO NOTHING  -- a batch whose outcome was unknown is run again; a call still has one row
+           AND (a.is_replay OR a.tenant_id <> a.organization_id)
+           -- A batch whose outcome was unknown is run again; a call still has one row.
+           AND NOT EXISTS (SELECT FROM scan x
+                            WHERE x.organization_id = a.organization_id AND (x.at, x.id) = (p_at, a.request))
+        ON CONFLICT DO NOTHING
     ),
     message AS (  -- in the bytes that are sent; `webhooks/message.py` has the envelope that all messages share
         SELECT a.organization_id, a.mode, kind.type, a.request AS id,
@@ -293,7 +295,6 @@ BEGIN
            a.ticket_id, a.tier, a.category_name, a.first_at, a.first_gate, a.first_scanner_id,
            CASE WHEN a.verdict <> 'idempotency_key_reused' THEN a.details END
       FROM answer a
-      LEFT JOIN emitted ON true
-      LEFT JOIN second ON true;
+      LEFT JOIN emitted ON true LEFT JOIN second ON true;
 END
 $$;

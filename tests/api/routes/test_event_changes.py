@@ -288,7 +288,7 @@ async def test_each_call_leaves_its_row_with_its_event(client: httpx2.AsyncClien
     await client.patch(f"/ticket-categories/{tenant.category_id}", json={"name": "x"})
     async with tenant.db.autocommit() as tx:
         rows = await tx.rows(
-            "SELECT method, path, status, code, event_id FROM request_log WHERE organization_id = $1 ORDER BY at",
+            "SELECT method, path, status, code, event_id FROM logged_call WHERE organization_id = $1 ORDER BY at",
             tenant.id,
         )
     assert [tuple(row) for row in rows] == [

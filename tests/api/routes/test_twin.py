@@ -217,8 +217,8 @@ async def test_a_full_sandbox_takes_no_more(
 async def test_the_row_of_a_call_is_the_organizations(sandbox: httpx2.AsyncClient, tenant: Tenant) -> None:
     event_id, _ = await event_of(sandbox)
     async with tenant.db.autocommit() as tx:
-        rows = await tx.rows("SELECT mode, path, event_id FROM request_log WHERE organization_id = $1", tenant.id)
-        others = await tx.value("SELECT count(*) FROM request_log WHERE organization_id = $1", twin.twin_id(tenant.id))
+        rows = await tx.rows("SELECT mode, path, event_id FROM logged_call WHERE organization_id = $1", tenant.id)
+        others = await tx.value("SELECT count(*) FROM logged_call WHERE organization_id = $1", twin.twin_id(tenant.id))
     assert ("sandbox", "/events/{id}/publish", UUID(event_id)) in {tuple(row) for row in rows}
     assert others == 0
 

@@ -107,7 +107,7 @@ async def test_a_change_has_its_request_log_row_with_its_answer(client: httpx2.A
     }
     async with tenant.db.autocommit() as tx:
         rows = {
-            row["id"]: row for row in await tx.rows("SELECT * FROM request_log WHERE organization_id = $1", tenant.id)
+            row["id"]: row for row in await tx.rows("SELECT * FROM logged_call WHERE organization_id = $1", tenant.id)
         }
     for (method, path, code), answer in answers.items():
         row = rows[request_id(answer)]

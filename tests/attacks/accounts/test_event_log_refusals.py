@@ -198,7 +198,7 @@ async def test_a_known_key_is_in_the_request_log_too(client: StudioClient, tenan
     assert answer.status_code == 403
     async with tenant.db.autocommit() as tx:
         found = await tx.value(
-            "SELECT host(address) FROM request_log WHERE organization_id = $1 AND code = 'insufficient_scope'",
+            "SELECT host(address) FROM logged_call WHERE organization_id = $1 AND code = 'insufficient_scope'",
             tenant.id,
         )
     assert found == client.address

@@ -74,7 +74,7 @@ async def test_the_request_log_has_that_address(behind_proxy: GatepassProcess, t
     answer = one(behind_proxy.port, request("DELETE", EVENTS, headers))
     assert answer.status == 405
     async with tenant.db.autocommit() as tx:
-        (row,) = await tx.rows("SELECT address FROM request_log WHERE organization_id = $1", tenant.id)
+        (row,) = await tx.rows("SELECT address FROM logged_call WHERE organization_id = $1", tenant.id)
     assert str(row["address"]) == FORWARDED[value]
 
 
@@ -214,7 +214,7 @@ async def test_a_revoked_key_is_always_401_and_always_leaves_its_row(server: Gat
 
     async def are_logged() -> bool:
         async with tenant.db.autocommit() as tx:
-            rows = await tx.rows("SELECT id FROM request_log WHERE organization_id = $1", tenant.id)
+            rows = await tx.rows("SELECT id FROM logged_call WHERE organization_id = $1", tenant.id)
         return {row["id"] for row in rows} == wanted
 
     await wait_for(are_logged)

@@ -115,7 +115,7 @@ async def test_a_call(server: GatepassProcess, tenant: Tenant, name: str, way: s
 
     async def is_logged() -> bool:
         async with tenant.db.autocommit() as tx:
-            rows = await tx.rows("SELECT status FROM request_log WHERE organization_id = $1", tenant.id)
+            rows = await tx.rows("SELECT status FROM logged_call WHERE organization_id = $1", tenant.id)
         assert {row["status"] for row in rows} <= {499}
         return len(rows) == 1 or way == "reset"
 

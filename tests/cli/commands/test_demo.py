@@ -285,7 +285,7 @@ PUBLISHED = "SELECT count(*) FROM event WHERE organization_id = %s AND status = 
 ACTIVATED = """
     SELECT s.verdict, a.status, t.activated_by = s.id
       FROM scan s
-      JOIN request_log a ON a.organization_id = s.organization_id AND a.id = s.id
+      JOIN logged_call a ON a.organization_id = s.organization_id AND a.id = s.id
       JOIN ticket t ON t.organization_id = s.organization_id AND t.id = s.ticket_id
      WHERE s.organization_id = %s AND s.card_number = %s
 """

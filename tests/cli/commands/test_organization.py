@@ -43,7 +43,7 @@ def test_running_processes_refuse_the_next_call_and_take_the_first_after_resume(
 
         assert demo_command("organization", "resume", DEMO).returncode == 0
         assert [gate.scan()[0], gate.verify()[0], gate.events()[0]] == [200] * 3
-    logged = rows(demo_command, "SELECT path, status FROM request_log WHERE code = 'organization_suspended'")
+    logged = rows(demo_command, "SELECT path, status FROM logged_call WHERE code = 'organization_suspended'")
     assert sorted(logged) == [("/card/verify", 403), ("/events", 403), ("/scan", 403)]
     assert rows(demo_command, "SELECT count(*) FROM api_key WHERE resumed_expires_at IS NOT NULL") == [(0,)]
 

@@ -44,5 +44,5 @@ STATE: Final = """
 
 CALLS: Final = """
     SELECT coalesce(json_object_agg(status, n), '{}')
-      FROM (SELECT status, count(*) AS n FROM request_log WHERE organization_id = $1 GROUP BY status) a
+      FROM (SELECT status, count(*) AS n FROM logged_call WHERE organization_id = $1 GROUP BY status) a
 """

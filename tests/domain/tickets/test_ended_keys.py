@@ -57,7 +57,7 @@ async def test_a_key_that_has_ended_leaves_no_trace(db: Database, tenant: Tenant
             row["id"]
             for row in await tx.rows(
                 "SELECT id FROM scan WHERE organization_id = $1"
-                " UNION SELECT id FROM request_log WHERE organization_id = $1",
+                " UNION SELECT id FROM logged_call WHERE organization_id = $1",
                 tenant.id,
             )
         }

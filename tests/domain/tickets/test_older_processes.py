@@ -23,7 +23,7 @@ SCAN: Final = """
 RECORDED: Final = """
     SELECT s.verdict, r.status, r.code
       FROM scan s
-      JOIN request_log r ON r.organization_id = s.organization_id AND r.id = s.id
+      JOIN logged_call r ON r.organization_id = s.organization_id AND r.id = s.id
      WHERE s.organization_id = $1
        AND s.id = $2
 """

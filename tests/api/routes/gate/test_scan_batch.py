@@ -240,5 +240,5 @@ async def test_a_call_leaves_one_row_in_the_request_log(
 ) -> None:
     await upload(device, *[gate.entry(token=tenant.token(await tenant.card())) for _ in range(3)])
     async with tenant.db.autocommit() as tx:
-        rows = await tx.rows("SELECT path, status FROM request_log WHERE organization_id = $1", tenant.id)
+        rows = await tx.rows("SELECT path, status FROM logged_call WHERE organization_id = $1", tenant.id)
     assert [tuple(row) for row in rows] == [("/scans/batch", 200)]
