@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,8 +86,10 @@ def profile(options: argparse.Namespace, console: Console) -> None:
         url, folder = cluster.create_database("bench"), Path(name)
         runner.upgrade(url)
         data = dataset.load(url, folder, options.tickets, 1, more_events=2)
-        with api(url, 1) as served, psycopg.connect(url, autocommit=True) as connection:
+        with ExitStack() as around, api(url, 1) as served, psycopg.connect(url, autocommit=True) as connection:
             (chosen,) = [s for s in scenarios(cluster, folder, data, served) if s.name == options.scenario]
+            if chosen.subscribed:
+                around.enter_context(dataset.subscribed(url))
             place = 0 if chosen.needs_token else data.with_tokens
             place += chosen.run(place, 2).used  # keys are cached, and plans made
             connection.execute("SELECT pg_stat_reset()")
