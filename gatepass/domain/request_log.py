@@ -1,7 +1,7 @@
 """The request log: one row for every API call with a known key; never a token, a key or a body.
 
 A live scan is its own entry: `activation.sql` writes one row of `scan` for both. Every other call goes through `write`.
-The view `logged_call` has all of them. They are many, so no index but the primary keys serves the log: lists are read by
+The view `logged_call` has all. They are many, so no index but the primary keys serves the log: lists are read by
 time, and a filter reads a bounded number of rows.
 """
 
