@@ -145,6 +145,11 @@ bench-profile:  ## where the time and the WAL of a scenario go; SCENARIO="events
 	$(call need,wrk)
 	$(BIN)/python -m bench.profile --scenario "$(or $(SCENARIO),scan, 64 connections)"
 
+.PHONY: bench-servers
+bench-servers:  ## what HTTP itself costs: granian and uvicorn in front of the least application; needs wrk
+	$(call need,wrk)
+	$(BIN)/python -m bench.servers
+
 .PHONY: bench-search
 bench-search:  ## the studio's search with a million people and ten million tickets in one organization; needs 12 GB of disk
 	$(BIN)/python -m bench.search

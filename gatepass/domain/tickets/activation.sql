@@ -35,10 +35,8 @@ BEGIN
     SELECT scans_with_ended_keys(p_at, p_request, p_organization, p_key, p_event, p_gate, p_signing_key, p_given)
       INTO unjudged;
     SELECT g.current, (g.current + 2) % 3 INTO this_generation, last_generation FROM idempotency_generation g;
-    SELECT array_agg(u.organization_id::text || u.mode || heard.type) INTO heard_keys
-      FROM (SELECT DISTINCT x.organization_id, x.mode
-              FROM unnest(p_organization, p_mode) x (organization_id, mode)) u
-     CROSS JOIN unnest(heard_types(u.organization_id, u.mode, p_at)) heard (type);
+    SELECT array_agg(heard.organization_id::text || heard.mode || heard.type) INTO heard_keys
+      FROM heard_by_each(p_organization, p_mode, p_at) heard;
 
     -- 1. An advisory lock per idempotency key. A concurrent retry in another process waits here until the first has
     --    committed, and every statement below sees what it wrote. Sorted, so that two batches cannot deadlock.
@@ -242,11 +240,9 @@ BEGIN
                a.duration_us, a.event_id, a.card_id
           FROM answer a
          WHERE p_statuses IS NOT NULL  -- the upload of a journal is one call
-           AND (a.is_replay OR a.tenant_id <> a.organization_id)
-           -- A batch whose outcome was unknown is run again; a call still has one row.
-           AND NOT EXISTS (SELECT FROM scan x
-                            WHERE x.organization_id = a.organization_id AND (x.at, x.id) = (p_at, a.request))
-        ON CONFLICT DO NOTHING
+           AND CASE WHEN a.tenant_id <> a.organization_id THEN true
+                    ELSE a.is_replay AND NOT was_recorded(a.organization_id, p_at, a.request) END
+        ON CONFLICT DO NOTHING  -- a batch whose outcome was unknown is run again; a call still has one row
     ),
     message AS (  -- in the bytes that are sent; `webhooks/message.py` has the envelope that all messages share
         SELECT a.organization_id, a.mode, kind.type, a.request AS id,

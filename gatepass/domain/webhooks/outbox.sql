@@ -1,32 +1,56 @@
 -- The outbox: for each message its event row, and for each subscribed endpoint a delivery and a row in the queue.
 -- `outbox.py` and `activation.sql` call these routines, in the transaction of the change that the message describes.
 
--- The types with a subscriber in this organization and mode. The sandbox subscribes to all types but denials, so that a
+-- The types with a subscriber in each organization and mode. The sandbox subscribes to all types but denials, so that a
 -- developer finds messages in the feed from before the first endpoint. Denials need an endpoint that lists them.
-CREATE OR REPLACE FUNCTION heard_types(p_organization uuid, p_mode text, p_at timestamptz)
-RETURNS text[] LANGUAGE plpgsql STABLE
+-- A batch of scans may be of many organizations, so they are looked up by one statement.
+CREATE OR REPLACE FUNCTION heard_by_each(p_organization uuid[], p_mode text[], p_at timestamptz)
+RETURNS TABLE (organization_id uuid, mode text, type text)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan
+SET enable_hashjoin = off
+SET enable_mergejoin = off
 SET enable_seqscan = off
 AS $$
+#variable_conflict use_column
 DECLARE
-    heard text[];
+    unless_denied CONSTANT text[] := ARRAY[
+        'ticket.activated', 'ticket.cancelled', 'ticket.issued', 'ticket.transferred', 'ticket.activation_undone',
+        'event.cancelled', 'event.published', 'event.updated', 'event.ended', 'event.deleted', 'card.status_changed',
+        'card.issued', 'card.replaced', 'card.updated', 'scan.conflict'];
 BEGIN
-    SELECT coalesce(array_agg(DISTINCT asked.type), '{}') INTO heard
-      FROM (SELECT unnest(e.types)
-              FROM webhook_endpoint e
-             WHERE e.organization_id = p_organization
-               AND e.mode = p_mode
-               AND e.deleted_at IS NULL
-             UNION ALL
-            SELECT unnest(ARRAY['ticket.activated', 'ticket.cancelled', 'ticket.issued', 'ticket.transferred',
-                                'ticket.activation_undone', 'event.cancelled', 'event.published', 'event.updated',
-                                'event.ended', 'event.deleted', 'card.status_changed', 'card.issued',
-                                'card.replaced', 'card.updated', 'scan.conflict'])
-             WHERE p_mode = 'sandbox'
-                OR EXISTS (SELECT FROM webhook_feed f
-                            WHERE f.organization_id = p_organization
-                              AND f.mode = p_mode
-                              AND f.open_until > p_at)) asked (type);
-    RETURN heard;
+    RETURN QUERY
+    WITH asked AS MATERIALIZED (
+        SELECT DISTINCT u.organization_id, u.mode FROM unnest(p_organization, p_mode) u (organization_id, mode)
+    )
+    SELECT a.organization_id, a.mode, listed.type
+      FROM asked a
+     CROSS JOIN LATERAL (SELECT e.types
+                           FROM webhook_endpoint e
+                          WHERE e.organization_id = a.organization_id
+                            AND e.mode = a.mode
+                            AND e.deleted_at IS NULL
+                         OFFSET 0) endpoint
+     CROSS JOIN LATERAL unnest(endpoint.types) listed (type)
+     UNION
+    SELECT a.organization_id, a.mode, every.type
+      FROM asked a
+     CROSS JOIN unnest(unless_denied) every (type)
+     WHERE a.mode = 'sandbox'
+        OR EXISTS (SELECT FROM webhook_feed f
+                    WHERE f.organization_id = a.organization_id
+                      AND f.mode = a.mode
+                      AND f.open_until > p_at
+                   OFFSET 0);
+END
+$$;
+
+-- The same for one organization and mode.
+CREATE OR REPLACE FUNCTION heard_types(p_organization uuid, p_mode text, p_at timestamptz)
+RETURNS text[] LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+    RETURN ARRAY(SELECT heard.type FROM heard_by_each(ARRAY[p_organization], ARRAY[p_mode], p_at) heard);
 END
 $$;
 
