@@ -106,9 +106,14 @@ async def happens(database: Database, *, at: datetime) -> None:
     await scan(database, await shown(database), at=at)
     await record(database, new_id(), at=at)
     async with database.transaction() as tx:
-        for statement in (EVENT, DELIVERY, ATTEMPT):
+        for statement in (CALL, EVENT, DELIVERY, ATTEMPT):
             await tx.run(statement, new_id(), at)
 
+
+CALL: Final = """
+    INSERT INTO request_log (organization_id, at, id, mode, key_id, method, path, status, duration_us)
+    VALUES ($1, $2, $1, 'live', $1, 'GET', '/events', 200, 1)
+"""
 
 EVENT: Final = """
     INSERT INTO webhook_event (organization_id, mode, txid, id, at, type, body)

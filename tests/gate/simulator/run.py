@@ -1,10 +1,8 @@
 """One scenario through the real service, step by step; each answer is compared with the model's."""
 
 import asyncio
-import random
 import time
 from collections import deque
-from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, assert_never
@@ -17,6 +15,7 @@ from tests.gate.simulator.calls import Answer, Calls
 from tests.gate.simulator.doorman import Doorman
 from tests.gate.simulator.knowledge import Knowledge
 from tests.gate.simulator.model import ACTIVATED, Model
+from tests.gate.simulator.order import Said, explained
 from tests.gate.simulator.records import Entry, Result, Shown
 from tests.gate.simulator.scenario import (
     Alteration,
@@ -41,10 +40,6 @@ from tests.gate.simulator.world import World
 
 # Seconds. More than two on a busy machine.
 OLDEST_MANIFEST: Final = 10.0
-# Orders that are tried. Few entries of an upload are of the same card, and only the order of those matters.
-MOST_ORDERS: Final = 300
-
-Said = tuple[JournalEntry, Entry, Result]
 
 
 @dataclass
@@ -204,26 +199,11 @@ class Run:
         """Whatever the order in which the service took them, there must be one in which the model says the same."""
         doormen = [self.doormen[gate] for gate in upload.gates if self.doormen[gate].synchronizes]
         said = await asyncio.gather(*(self._sent(doorman, upload) for doorman in doormen))
-        before, stuck = deepcopy(self.model), None
-        for turn in range(MOST_ORDERS):
-            stuck = self._without_explanation([list(some) for some in said if some], random.Random(turn))
-            if stuck is None:
-                return
-            self.model = deepcopy(before)
-        assert stuck is not None
-        _, entry, result = stuck
-        raise Violation(f"{entry}: the model says {self.model.judge(entry)}, and the service {result}")
-
-    def _without_explanation(self, waiting: list[list[Said]], chance: random.Random) -> Said | None:
-        """Take the entries of each gate in their order, and the gates in any; the first that nothing explains."""
-        while waiting:
-            chance.shuffle(waiting)
-            fitting = next((some for some in waiting if self.model.judge(some[0][1]) == some[0][2]), None)
-            if fitting is None:
-                return waiting[0][0]
-            self.model.upload(fitting.pop(0)[1])
-            waiting = [some for some in waiting if some]
-        return None
+        found = explained(self.model, said)
+        if not isinstance(found, Model):
+            entry, result = found
+            raise Violation(f"{entry}: no order of the uploads explains that the service says {result}")
+        self.model = found
 
     async def _sent(self, doorman: Doorman, upload: Upload) -> list[Said]:
         """Send the journal of a gate in pieces; what the service said to each entry, in the order of sending."""
@@ -234,9 +214,7 @@ class Run:
             for is_heard in (False, True) if upload.answer_lost else (True,):
                 answer = await self.calls.batch(doorman.device.key, [entry.uploaded for entry in piece])
                 expect("the status of an upload", 200, answer.status)
-                said += [
-                    (one, self.entry(doorman, one), result) for one, result in zip(piece, results(answer), strict=True)
-                ]
+                said += [(self.entry(doorman, one), result) for one, result in zip(piece, results(answer), strict=True)]
                 if is_heard:
                     doorman.acknowledge(piece, answer.body["data"]["results"])
                     expect("the gaps in a sequence", doorman.missing, answer.body["data"]["missing"])
