@@ -9,10 +9,10 @@ from uuid import UUID
 import httpx2
 import pytest
 
-from gatepass.domain import incidents, tickets
+from gatepass.domain import devices, incidents, tickets
 from gatepass.domain.cards import Card, CardStatus
 from gatepass.domain.events import EventStatus
-from gatepass.domain.keys import Scope
+from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.webhooks import MessageType
 from tests import factory
 from tests.api.conftest import Api, assert_error
@@ -161,6 +161,23 @@ async def test_a_scan_after_an_admission_without_activation_is_the_second_admiss
     ]
     async with api.client((await pair(tenant, "East")).key) as east:
         assert (await east.get("/incidents")).status_code == 403
+
+
+async def test_of_entries_that_come_together_the_one_that_uses_the_ticket_was_first(
+    tenant: Tenant, client: httpx2.AsyncClient, gate: GateDevice, device: httpx2.AsyncClient
+) -> None:
+    """A device that was moved brings an admission at the wrong gate and one at the right gate: one is the second."""
+    card = await tenant.card()
+    await _gates(tenant, card)
+    moved_at = now() - timedelta(minutes=1)
+    async with tenant.db.transaction() as tx:
+        await devices.change(tx, tenant.id, Mode.LIVE, gate.id, by=BY, at=moved_at, gate="East")
+    before = gate.entry(token=tenant.token(card), occurred_at=moved_at - timedelta(minutes=1))
+    wrong, right = await upload(device, before, gate.entry(token=tenant.token(card), gate="East"))
+    assert (wrong["outcome"], [one["kind"] for one in wrong["incidents"]]) == ("recorded", ["duplicate"])
+    assert (right["outcome"], right["incidents"]) == ("activated", [])
+    listed = (await client.get("/incidents")).json()["data"]
+    assert [(one["gate"], one["first"]["gate"]) for one in listed] == [("North", "East")]
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
