@@ -54,6 +54,6 @@ def _stage(said: Said) -> int:
     _, result = said
     if result.outcome == ACTIVATED:
         return 2
-    if result.kinds == {DUPLICATE}:
+    if result.kinds == frozenset({DUPLICATE}):
         return 3
     return 1 if DUPLICATE in result.kinds else 0
