@@ -96,7 +96,7 @@ BEGIN
                            t.admitted_at IS NOT NULL
                            OR t.activated_at IS NOT NULL AND (t.activated_by = ANY (entries)) IS NOT TRUE AS had_before,
                            t.id IS NOT NULL AND row_number() OVER (PARTITION BY j.tenant_id, t.id, j.is_admission
-                                                                   ORDER BY j.verdict <> 'activated', j.n) > 1 AS follows
+                                                                   ORDER BY j.n) > 1 AS follows
                       FROM (SELECT i.n, i.id, i.tenant_id, i.event_id, i.admitted, i.held,
                                    coalesce((v.found ->> 'ticket_id')::uuid, i.ticket_id) AS ticket_id,
                                    coalesce(v.found ->> 'verdict', 'invalid_token') AS verdict,

@@ -149,7 +149,8 @@ BEGIN
                                             AND x.card_id = c.id
                                             AND x.cancelled_at IS NOT NULL)
                             THEN 'ticket_cancelled' ELSE 'ticket_not_found' END
-                   WHEN t.activated_at IS NOT NULL THEN 'already_activated'
+                   WHEN t.activated_at IS NOT NULL  -- but not by a later scan of the batch
+                        AND (array_position(p_request, t.activated_by) > i.n) IS NOT TRUE THEN 'already_activated'
                    WHEN k.valid_from > i.shown_at OR k.valid_until <= i.shown_at THEN 'outside_window'
                    WHEN k.gates IS NOT NULL AND (i.gate = ANY (k.gates)) IS NOT TRUE THEN 'wrong_gate'
                    WHEN i.given ? 'held' THEN i.given ->> 'held'  -- an entry of a journal that must not activate
