@@ -12,7 +12,7 @@ from gatepass.domain import events, maintenance, tickets
 from gatepass.domain.events import EventStatus
 from gatepass.domain.webhooks import MessageType
 from tests import factory
-from tests.domain.tickets.test_ended_keys import gate
+from tests.domain.tickets.scans import shown
 from tests.factory import Tenant
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
@@ -32,7 +32,7 @@ async def test_a_cancelled_event_of_100_000_tickets_holds_up_no_gate(own: Databa
             tx, tenant.id, event_id, "All", Decimal(1), "EUR", TICKETS, by=factory.BY, at=factory.now()
         )
         await tickets.load(tx, tenant.id, event_id, [category], TICKETS, prefix="SVC", at=factory.now(), first_serial=0)
-    waiting = [await gate(tenant, idempotency_key=None) for _ in range(300)]
+    waiting = [await shown(tenant, idempotency_key=None) for _ in range(300)]
     await tenant.move_event(event_id, EventStatus.CANCELLED)
     cancelling = asyncio.create_task(maintenance.follow_up(own, at=factory.now()))
     slowest, scanned = 0.0, 0

@@ -18,7 +18,7 @@ from gatepass.domain.tickets import Scan, ScanOutcome
 from gatepass.domain.webhooks import Message, MessageType, written_id
 from tests import factory
 from tests.contract.openapi_reader import faults, message_schema, resolved
-from tests.domain.tickets.test_ended_keys import gate
+from tests.domain.tickets.scans import shown
 from tests.factory import Tenant
 
 URL = "https://example.com/hook"
@@ -59,7 +59,7 @@ async def test_an_activation_is_told_once_to_each_endpoint_that_asks(db: Databas
     await tenant.endpoint(URL, MessageType.TICKET_CANCELLED)
     await tenant.endpoint(URL, mode=Mode.SANDBOX)
     occurred_at = factory.now() - timedelta(hours=1)
-    one = await gate(tenant, idempotency_key="a", gate='North "2"', scanner_id="handheld\\17", occurred_at=occurred_at)
+    one = await shown(tenant, idempotency_key="a", gate='North "2"', scanner_id="handheld\\17", occurred_at=occurred_at)
     (verdict,) = await scan(db, one)
     (again,) = await scan(db, replace(one, request_id=new_id()))
     (other_gate,) = await scan(db, replace(one, request_id=new_id(), idempotency_key=None))
@@ -81,7 +81,7 @@ async def test_an_activation_is_told_once_to_each_endpoint_that_asks(db: Databas
 
 
 async def test_nothing_is_written_when_nobody_asks(db: Database, tenant: Tenant) -> None:
-    (verdict,) = await scan(db, await gate(tenant))
+    (verdict,) = await scan(db, await shown(tenant))
     assert verdict.verdict == "activated"
     assert await messages_of(tenant) == []
 
@@ -89,7 +89,7 @@ async def test_nothing_is_written_when_nobody_asks(db: Database, tenant: Tenant)
 async def test_a_reader_of_the_feed_is_reason_enough(db: Database, tenant: Tenant) -> None:
     async with db.transaction() as tx:
         await tx.run("INSERT INTO webhook_feed VALUES ($1, 'live', now() + interval '1 day')", tenant.id)
-    await scan(db, await gate(tenant))
+    await scan(db, await shown(tenant))
     assert [message["type"] for message in await messages_of(tenant)] == [
         "card.issued",
         "ticket.issued",
@@ -101,7 +101,7 @@ async def test_a_reader_of_the_feed_is_reason_enough(db: Database, tenant: Tenan
 async def test_denials_are_told_to_who_asks_for_them(db: Database, tenant: Tenant) -> None:
     asks, _ = await tenant.endpoint(URL, MessageType.SCAN_DENIED)
     odd = 'SVC "9\\" 🎟\n'
-    one = await gate(
+    one = await shown(
         tenant, idempotency_key=None, card_number=odd, gate='North "2"', occurred_at=factory.now() - timedelta(hours=1)
     )
     (verdict,) = await scan(db, one)
@@ -124,7 +124,7 @@ async def test_denials_are_told_to_who_asks_for_them(db: Database, tenant: Tenan
 
 async def test_a_reused_idempotency_key_is_no_denial(db: Database, tenant: Tenant) -> None:
     await tenant.endpoint(URL, MessageType.SCAN_DENIED)
-    one = await gate(tenant, idempotency_key="a")
+    one = await shown(tenant, idempotency_key="a")
     await scan(db, one)
     (verdict,) = await scan(db, replace(one, request_id=new_id(), gate="elsewhere"))
     assert verdict.verdict == "idempotency_key_reused"
@@ -136,7 +136,7 @@ async def test_the_sandbox_tells_its_own_endpoints(db: Database, tenant: Tenant,
     live, _ = await tenant.endpoint(URL)
     trying, _ = await tenant.endpoint(URL, mode=Mode.SANDBOX)
     key = await tenant.key(mode=Mode.SANDBOX)
-    one = await gate(
+    one = await shown(
         tenant, mode=Mode.SANDBOX, key_id=key.id, idempotency_key=None, card_number=card, shown=card,
         event_id=sandbox.EVENT_ID, given=sandbox.judge(card),
     )  # fmt: skip
@@ -152,7 +152,7 @@ async def test_a_batch_of_many_organizations_tells_each_its_own(db: Database) ->
     tenants = [await factory.tenant(db) for _ in range(3)]
     for tenant in tenants[:2]:
         await tenant.endpoint(URL)
-    scans = [await gate(tenant, idempotency_key=None) for tenant in tenants for _ in range(5)]
+    scans = [await shown(tenant, idempotency_key=None) for tenant in tenants for _ in range(5)]
     await scan(db, *scans)
     for tenant, expected in zip(tenants, (5, 5, 0), strict=True):
         messages = await messages_of(tenant)
@@ -163,7 +163,7 @@ async def test_a_batch_of_many_organizations_tells_each_its_own(db: Database) ->
 
 async def test_messages_are_as_the_interface_describes_them(db: Database, tenant: Tenant) -> None:
     await tenant.endpoint(URL, MessageType.TICKET_ACTIVATED, MessageType.SCAN_DENIED)
-    one = await gate(tenant, idempotency_key=None)
+    one = await shown(tenant, idempotency_key=None)
     await scan(db, one, replace(one, request_id=new_id()))
     messages = await messages_of(tenant)
     assert {message["type"] for message in messages} == {"ticket.activated", "scan.denied"}
@@ -176,7 +176,7 @@ async def test_messages_are_as_the_interface_describes_them(db: Database, tenant
 async def test_bytes_written_by_sql_and_by_python_look_alike(db: Database, tenant: Tenant) -> None:
     """The same order of fields, no spaces; only the precision of the times differs."""
     await tenant.endpoint(URL)
-    one = await gate(tenant, idempotency_key=None)
+    one = await shown(tenant, idempotency_key=None)
     await scan(db, one)
     async with db.autocommit() as tx:
         (row,) = await tx.rows("SELECT body, at FROM webhook_event WHERE organization_id = $1", tenant.id)

@@ -2,38 +2,12 @@
 
 from datetime import timedelta
 
-from msgspec.structs import replace
-
 from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.base.database import Database
-from gatepass.base.ids import new_id
 from gatepass.domain import cards, keys, tickets
-from gatepass.domain.keys import Mode
-from gatepass.domain.tickets import Scan
 from tests import factory
+from tests.domain.tickets.scans import shown
 from tests.factory import Tenant
-
-
-async def gate(tenant: Tenant, **differently: object) -> Scan:
-    """A card with an unused ticket, shown at a gate."""
-    card = await tenant.card()
-    scan = Scan(
-        request_id=new_id(),
-        organization_id=tenant.id,
-        mode=Mode.LIVE,
-        key_id=(await tenant.key()).id,
-        address=None,
-        elapsed_us=1,
-        idempotency_key="one for all",
-        event_id=tenant.event_id,
-        card_number=card.number,
-        shown=card.number,
-        expired=False,
-        gate=None,
-        scanner_id=None,
-        occurred_at=None,
-    )
-    return replace(scan, **differently)
 
 
 async def test_a_key_that_has_ended_leaves_no_trace(db: Database, tenant: Tenant) -> None:
@@ -46,10 +20,10 @@ async def test_a_key_that_has_ended_leaves_no_trace(db: Database, tenant: Tenant
         await cards.retire(tx, tenant.id, signer.id, by=factory.BY, at=factory.now(), reason="stolen")
         await keys.revoke(tx, tenant.id, revoked.id, by=factory.BY, at=factory.now())
     batch = [
-        await gate(tenant, key_id=revoked.id),
-        await gate(tenant, key_id=expired.id),
-        await gate(tenant, signing_key=signer.id),
-        await gate(tenant),
+        await shown(tenant, idempotency_key="one for all", key_id=revoked.id),
+        await shown(tenant, idempotency_key="one for all", key_id=expired.id),
+        await shown(tenant, idempotency_key="one for all", signing_key=signer.id),
+        await shown(tenant, idempotency_key="one for all"),
     ]
     async with db.autocommit() as tx:
         verdicts = await tickets.activate(tx, batch, at=at, statuses=VERDICT_STATUSES)

@@ -11,30 +11,10 @@ from gatepass.domain import tickets
 from gatepass.domain.keys import Mode
 from gatepass.domain.tickets import Scan
 from tests import factory
+from tests.domain.tickets.scans import shown
 from tests.factory import Tenant
 
 ADDRESS = ip_address("10.1.2.3")
-
-
-async def shown(tenant: Tenant) -> Scan:
-    """A card with an unused ticket, shown at a gate."""
-    card = await tenant.card()
-    return Scan(
-        request_id=new_id(),
-        organization_id=tenant.id,
-        mode=Mode.LIVE,
-        key_id=(await tenant.key()).id,
-        address=ADDRESS,
-        elapsed_us=70,
-        idempotency_key=str(new_id()),
-        event_id=tenant.event_id,
-        card_number=card.number,
-        shown=card.number,
-        expired=False,
-        gate=None,
-        scanner_id=None,
-        occurred_at=None,
-    )
 
 
 async def entries(tenant: Tenant, *batches: list[Scan]) -> dict[str, dict[UUID, int]]:
@@ -52,7 +32,7 @@ async def entries(tenant: Tenant, *batches: list[Scan]) -> dict[str, dict[UUID, 
 
 
 async def test_a_scan_and_its_entry_are_one_row(tenant: Tenant) -> None:
-    used = await shown(tenant)
+    used = await shown(tenant, address=ADDRESS, elapsed_us=70)
     again = replace(used, request_id=new_id(), idempotency_key=None)
     found = await entries(tenant, [used], [again])
     assert found["scan"] == {used.request_id: 200, again.request_id: 409}
