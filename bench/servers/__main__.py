@@ -8,13 +8,11 @@ The requests are those of scans, over 64 connections. granian has none of our bo
 import argparse
 import os
 import random
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -24,6 +22,7 @@ from bench.console import wide_console
 from bench.measure import Series, wrk
 from bench.report import empty_table
 from tests.postgres import free_port
+from tests.processes import wait_until_listening
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -59,21 +58,11 @@ def running(name: str, command: list[str], port: int) -> Generator[Running]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, HERE)))}
     process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 20
-        while not answers(port):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit(f"{name} does not start: {' '.join(command)}")
-            time.sleep(0.05)
+        wait_until_listening(process, port)
         yield Running(name, f"http://127.0.0.1:{port}", process.pid)
     finally:
         process.terminate()
         process.wait(20)
-
-
-def answers(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
 
 
 def commands(folder: Path) -> dict[str, list[str]]:

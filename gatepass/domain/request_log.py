@@ -18,7 +18,7 @@ from gatepass.base.paging import END, Place
 # A page reads at most this many calls, however few of them match its filter.
 LOOKED_THROUGH: Final = 20_000
 # A call gets its time and its id at the same moment; the clock may be adjusted in between. A scan has the time of its
-# verdict, for which it may have waited.
+# verdict, for which it may have waited. The view `logged_call` has the same bounds.
 SKEW: Final = timedelta(seconds=1)
 LONGEST_WAIT: Final = timedelta(minutes=1)
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
