@@ -120,6 +120,11 @@ bench-check:  ## the same in short, for CI: it fails if a ratio is below 60 % of
 	$(BIN)/python -m bench.scan --tickets 400000 --rounds 2 --seconds 2 --processes 2 --check 0.6 \
 	  --only "bare,connection,token,phone,event"
 
+.PHONY: bench-against
+bench-against:  ## what a call costs, in turn with the code of an earlier commit: COMMIT; needs wrk
+	$(call need,git wrk)
+	$(BIN)/python -m bench.against $(if $(COMMIT),--commit $(COMMIT))
+
 .PHONY: bench-growth
 bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizations, in one run; needs wrk, 12 GB of disk
 	$(call need,wrk)

@@ -194,7 +194,7 @@ def main() -> int:
     if failed:
         console.print(f"[red]{failed} calls were refused or broken: these figures mean nothing.")
         return 1
-    missed = [ratio.name for ratio in ratios if options.check and not ratio.reaches(options.check)]
+    missed = [ratio.name for ratio in ratios if options.check and not ratio.keeps(options.check)]
     if missed:
         console.print(f"[red]Below {options.check:.0%} of what is wanted: {', '.join(missed)}.")
     return 1 if missed else 0

@@ -36,7 +36,7 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     figures["ratios"] = {one.name: one.value for one in ratios}
     (options.out / "live.json").write_text(json.dumps(figures, indent=1, default=str))
-    missed = [one.name for one in ratios if options.check and not one.reaches(options.check)]
+    missed = [one.name for one in ratios if options.check and not one.keeps(options.check)]
     return 1 if missed else 0
 
 

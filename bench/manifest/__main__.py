@@ -71,7 +71,7 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     figures["ratios"] = {one.name: one.value for one in ratios}
     (options.out / "manifest.json").write_text(json.dumps(figures, indent=1, default=str))
-    return 1 if [one for one in ratios if options.check and not one.reaches(options.check)] else 0
+    return 1 if [one for one in ratios if options.check and not one.keeps(options.check)] else 0
 
 
 if __name__ == "__main__":

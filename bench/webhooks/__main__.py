@@ -103,7 +103,7 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     figures["ratios"] = {one.name: one.value for one in ratios}
     (options.out / "webhooks.json").write_text(json.dumps(figures, indent=1, default=str))
-    missed = [ratio.name for ratio in ratios if options.check and not ratio.reaches(options.check)]
+    missed = [ratio.name for ratio in ratios if options.check and not ratio.keeps(options.check)]
     if missed:
         console.print(f"[red]Below {options.check:.0%} of what is wanted: {', '.join(missed)}.")
     return 1 if missed else 0

@@ -82,6 +82,8 @@ HARD: Final = {
     "a cancelled ticket is activated",
     "an event that is not published lets people in",
     "an old ticket of the card hides that it has none now",
+    "a ticket opens every gate",
+    "doors are judged by when a scan is sent",
 }
 
 
