@@ -31,16 +31,24 @@ class CombinedApp:
     """One ASGI application. `stop` ends its streams."""
 
     def __init__(self, settings: Settings, only: Interface | None) -> None:
-        # FastAPI takes more than a second to import; `gatepass --help` should not wait for it.
-        from gatepass.api.app import create_app as create_api  # noqa: PLC0415
-        from gatepass.card_page.app import create_app as create_card_page  # noqa: PLC0415
-        from gatepass.gate.app import create_app as create_gate  # noqa: PLC0415
-        from gatepass.studio.app import create_app as create_studio  # noqa: PLC0415
+        self._api = self._studio = self._card_page = self._gate = None
+        # Only what is served is imported: each takes a part of a second, and memory while the process lives.
+        if only in (None, Interface.API):
+            from gatepass.api.app import create_app as create_api  # noqa: PLC0415
 
-        self._api = create_api(settings) if only in (None, Interface.API) else None
-        self._studio = create_studio(settings) if only in (None, Interface.STUDIO) else None
-        self._card_page = create_card_page(settings) if only in (None, Interface.CARD_PAGE) else None
-        self._gate = create_gate(settings) if only in (None, Interface.API, Interface.GATE) else None
+            self._api = create_api(settings)
+        if only in (None, Interface.STUDIO):
+            from gatepass.studio.app import create_app as create_studio  # noqa: PLC0415
+
+            self._studio = create_studio(settings)
+        if only in (None, Interface.CARD_PAGE):
+            from gatepass.card_page.app import create_app as create_card_page  # noqa: PLC0415
+
+            self._card_page = create_card_page(settings)
+        if only in (None, Interface.API, Interface.GATE):
+            from gatepass.gate.app import create_app as create_gate  # noqa: PLC0415
+
+            self._gate = create_gate(settings)
         self._only = None if only in (None, Interface.API) else self._studio or self._card_page or self._gate
         # The interfaces with streams, which end when the process stops.
         self._others = [

@@ -54,7 +54,16 @@ CHANGES: Final = {
     Change.LET_IN: 12,
 }
 # What comes between two scans, out of 1,000.
-BETWEEN: Final = {"follow": 150, "upload": 70, "change": 80, "race": 30, "arrival": 40, "rules": 10, "forgery": 12}
+BETWEEN: Final = {
+    "follow": 150,
+    "upload": 70,
+    "change": 80,
+    "race": 30,
+    "arrival": 40,
+    "rules": 10,
+    "forgery": 12,
+    "heartbeat": 30,
+}
 
 
 def scenario(seed: int) -> Scenario:
@@ -150,6 +159,8 @@ class Generator:
                 yield from (Follow(one) for one in {gate, self.random.randrange(GATES)})
             case "upload":
                 yield self._upload((gate,))
+            case "heartbeat":
+                yield Heartbeat(gate)
             case "change":
                 yield Alteration(self._drawn(CHANGES), self._card())
             case "race":

@@ -26,6 +26,8 @@ export interface Changes {
   anew?: boolean;
   /** What can be fetched again need not wait for the disk. */
   relaxed?: boolean;
+  /** The place has lost something: write so much that the browser finds out why. */
+  padded?: boolean;
 }
 
 export interface Contents {
@@ -41,6 +43,10 @@ const SCAN = "scan";
 const SETTING = "setting";
 const MANIFEST = "manifest";
 const STORES = [SCAN, SETTING, MANIFEST];
+// Chromium reads a log up to a record that is torn, and writes on behind it. All of that is lost again at the next
+// start, until the block with the torn record is full: then it finds the place damaged, and begins it anew.
+const PADDING = "padding";
+const BLOCK_BYTES = 32 * 1024;
 const INDEXES: readonly Index[] = ["card", "open", "waiting", "rejected", "settled_at"];
 
 export class Place {
@@ -78,8 +84,9 @@ export class Place {
       result<Setting[]>(settings.getAll()),
       result<StoredScan[]>(transaction.objectStore(SCAN).getAll()),
     ]);
+    const named = values.map((value, n): [string, Setting] => [String(names[n]), value]);
     return {
-      settings: new Map(values.map((value, n) => [String(names[n]), value])),
+      settings: new Map(named.filter(([name]) => name !== PADDING)),
       scans: new Map(scans.map((scan) => [scan.idempotency_key, withoutIndex(scan)])),
     };
   }
@@ -117,6 +124,7 @@ export class Place {
     for (const key of changes.forgotten ?? []) scans.delete(key);
     const settings = transaction.objectStore(SETTING);
     for (const [name, setting] of Object.entries(changes.settings ?? {})) settings.put(setting, name);
+    if (changes.padded) settings.put(new Uint8Array(BLOCK_BYTES), PADDING);
     if (changes.manifest) {
       const { from, parts } = changes.manifest;
       const manifest = transaction.objectStore(MANIFEST);
@@ -125,10 +133,16 @@ export class Place {
     }
     transaction.commit();
     await finished;
+    if (changes.padded) await this.#forgetPadding();
   }
 
   close(): void {
     this.#database.close();
+  }
+
+  async #forgetPadding(): Promise<void> {
+    const settings = this.#database.transaction(SETTING, "readwrite").objectStore(SETTING);
+    await result(settings.delete(PADDING));
   }
 
   #store(name: string): IDBObjectStore {

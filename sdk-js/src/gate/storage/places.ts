@@ -173,7 +173,8 @@ export class Places {
       const manifest = parts && place !== source ? { from: 0, parts } : null;
       if (lacking === null && manifest === null) continue;
       try {
-        await within(LONGEST, place.write({ ...lacking, ...(manifest && { manifest }) }));
+        const padded = merged.lost === place.name;
+        await within(LONGEST, place.write({ ...lacking, ...(manifest && { manifest }), padded }));
       } catch (error) {
         this.#leave(place, error);
       }

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from tests.browser.conftest import CHROMIUM, QUIET
+from tests.browser.scanner.kills import leveldb_log
 
 HEADLESS: Final = ["--headless=new", "--hide-crash-restore-bubble", "--disable-crash-reporter", "--noerrdialogs"]
+PLACES: Final = ("main", "mirror")
 # All its processes are gone in a moment; a busy machine takes longer to say so.
 GONE_WITHIN = 30.0
 
@@ -51,6 +53,10 @@ class Chromium:
         (found,) = default.glob(pattern)
         return found
 
+    def is_whole(self, name: str) -> bool:
+        """Whether nothing in the log of this place is torn. While it is, the other may be the only copy."""
+        return leveldb_log.is_whole(log_of(self.place(name)).read_bytes())
+
 
 def _lives(group: int) -> bool:
     try:
@@ -68,21 +74,21 @@ def delete(place: Path, _rng: random.Random) -> None:
     shutil.rmtree(place)
 
 
-def tear_header(place: Path, _rng: random.Random) -> None:
+def tear_header(place: Path, _rng: random.Random | None = None) -> None:
     """Half of a record's header at the end of the log, as a browser leaves it that is killed while it writes."""
-    with _log(place).open("ab") as log:
+    with log_of(place).open("ab") as log:
         log.write(b"\x8a\x1f\x00\xd4\x40\x7f\x01")
 
 
 def cut(place: Path, rng: random.Random) -> None:
     """The end of the log is missing."""
-    log = _log(place)
+    log = log_of(place)
     os.truncate(log, rng.randrange(log.stat().st_size + 1))
 
 
 def overwrite(place: Path, rng: random.Random) -> None:
     """A block in the middle is something else."""
-    log = _log(place)
+    log = log_of(place)
     size = log.stat().st_size
     with log.open("r+b") as file:
         file.seek(rng.randrange(max(size - 512, 1)))
@@ -97,5 +103,5 @@ def lose_list(place: Path, _rng: random.Random) -> None:
 HARMS: Final[tuple[Harm, ...]] = (delete, tear_header, cut, overwrite, lose_list)
 
 
-def _log(place: Path) -> Path:
+def log_of(place: Path) -> Path:
     return max(place.glob("*.log"), key=lambda path: int(path.stem))
