@@ -9,16 +9,15 @@ Valkey holds no truth. While it is away, each process continues with its own buc
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Final
-
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
+from typing import TYPE_CHECKING, Final
 
 from gatepass.api.metrics import Metrics
 from gatepass.base.log import logger
 from gatepass.base.tls import tls_fault
 from gatepass.domain.limits import Buckets, Taken
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
 
 # Half of `limits.LATE`: a caller that keeps to its rate loses tokens that are reported later than that.
 EVERY: Final = 0.05
@@ -139,8 +138,13 @@ class SharedLimits:
         self._hurry.clear()
 
 
-def _client(url: str) -> Redis:
+def _client(url: str) -> "Redis":
     """There are no retries: a report that is sent twice would be counted twice."""
+    # A process without shared limits does not wait for this, nor have it in memory.
+    from redis.asyncio import Redis  # noqa: PLC0415
+    from redis.asyncio.retry import Retry  # noqa: PLC0415
+    from redis.backoff import NoBackoff  # noqa: PLC0415
+
     try:
         return Redis.from_url(
             url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT, retry=Retry(NoBackoff(), 0), protocol=2

@@ -48,6 +48,7 @@ class Server(uvicorn.Server):
         # These objects live until the process ends, so the garbage collector need not traverse them again.
         gc.collect()
         gc.freeze()
+        gc.enable()
         self._ready()
 
     async def on_tick(self, counter: int) -> bool:

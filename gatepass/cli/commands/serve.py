@@ -4,6 +4,7 @@ Run one process for each core; they share nothing but PostgreSQL. Where many gat
 so that no page shares a process with a gate.
 """
 
+import gc
 from typing import Annotated
 
 import typer
@@ -24,6 +25,7 @@ def serve(
     only: Annotated[Interface | None, typer.Option(help="Serve one interface; without this, all.")] = None,
 ) -> None:
     """Serve the API, the studio, card pages and the scanner until told to stop."""
+    gc.disable()  # until the server is ready: what is made before stays
     settings = read_settings_with_vault(host=host, port=port)
     bound = run.bind(settings.host, settings.port)
     address = run.url_of(settings.host, bound)
