@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from rich.console import Console
@@ -93,18 +94,19 @@ def profile(options: argparse.Namespace, console: Console) -> None:
             place = 0 if chosen.needs_token else data.with_tokens
             place += chosen.run(place, 2).used  # keys are cached, and plans made
             connection.execute("SELECT pg_stat_reset()")
-            start = _lsn(connection)
+            start, size = _lsn(connection), _size(connection)
             sampling = sampled(served[0], folder, options.seconds)
             one = costed(lambda: chosen.run(place, options.seconds), [served[0].process.pid], cluster)
             sampling.wait(60)
             end = _lsn(connection)
             if one.failed:
                 raise SystemExit(f"{one.failed} calls were refused or broken: this profile means nothing.")
+            grown = (_size(connection) - size) / one.done
             routines = connection.execute(ROUTINES).fetchall()
             records = wal_records(cluster, start, end)
         console.print(
             f"{one.done:,} calls, {one.rate:,.0f} a second: {one.python_us:,.0f} µs of Python, "
-            f"{one.postgres_us:,.0f} µs of PostgreSQL, {one.wal_bytes:,.0f} bytes of WAL each"
+            f"{one.postgres_us:,.0f} µs of PostgreSQL, {one.wal_bytes:,.0f} bytes of WAL, {grown:,.0f} of tables each"
         )
         _show_functions(console, Profile.read((folder / "samples").read_text()), one.python_us)
         shown = empty_table("routines of PostgreSQL", "routine", "calls", "µs a call of ours", "itself")
@@ -122,6 +124,12 @@ def profile(options: argparse.Namespace, console: Console) -> None:
 def _lsn(connection: "psycopg.Connection[tuple[object, ...]]") -> str:
     ((place,),) = connection.execute("SELECT pg_current_wal_insert_lsn()::text").fetchall()
     return str(place)
+
+
+def _size(connection: "psycopg.Connection[tuple[Any, ...]]") -> int:
+    """Bytes of the tables and indexes."""
+    ((size,),) = connection.execute("SELECT pg_database_size(current_database())").fetchall()
+    return int(size)
 
 
 def _show_functions(console: Console, seen: Profile, python_us: float) -> None:

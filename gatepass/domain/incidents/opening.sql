@@ -78,7 +78,8 @@ END
 $$;
 
 -- The admission of a ticket that was there before `p_not`: by the scan that used it, by an entry of a journal, or by a
--- person. Clocks of devices decide nothing: the first is the one that came to us first.
+-- person. Clocks of devices decide nothing: the first is the one that came to us first. An entry of the same scan is no
+-- other admission, and comes first where its answer was kept no longer.
 CREATE OR REPLACE FUNCTION first_admission(p_organization uuid, p_ticket uuid, p_not uuid)
 RETURNS TABLE (gate text, device_id uuid, scanner_id text, occurred_at timestamptz, received_at timestamptz)
 LANGUAGE plpgsql STABLE
@@ -105,6 +106,11 @@ BEGIN
                 AND j.ticket_id = p_ticket
                 AND j.admitted
                 AND j.id <> p_not
+                AND NOT EXISTS (SELECT FROM ticket t
+                                 WHERE t.organization_id = p_organization
+                                   AND t.id = p_ticket
+                                   AND t.activated_by = p_not
+                                   AND t.activation_key = j.idempotency_key)
               ORDER BY j.received_at, j.id
               LIMIT 1)
              UNION ALL
@@ -145,6 +151,7 @@ BEGIN
        LEFT JOIN api_key k ON k.organization_id = owner.organization_id AND k.id = u.key_id
        JOIN ticket t ON t.organization_id = u.organization_id AND t.id = u.ticket_id
        JOIN card c ON c.organization_id = t.organization_id AND c.id = t.card_id
-       LEFT JOIN LATERAL first_admission(t.organization_id, t.id, t.activated_by) f ON true;
+      CROSS JOIN LATERAL first_admission(t.organization_id, t.id, t.activated_by) f
+     HAVING count(*) > 0;
 END
 $$;

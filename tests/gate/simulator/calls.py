@@ -86,7 +86,9 @@ class Calls:
                     wait = (
                         float(answer.headers.get("Retry-After", BUSY_SECONDS)) if found.status == 429 else BUSY_SECONDS
                     )
-            except aiohttp.ServerDisconnectedError:
+            except aiohttp.ClientConnectorError:
+                raise  # nobody listens
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
                 continue  # the service closed a connection that had rested; every call here may be repeated
             if found.status not in (429, 503):
                 return found

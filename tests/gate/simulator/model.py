@@ -198,7 +198,7 @@ class Model:
         assert ticket is not None
         assert ticket.activated_by is None, "the model activates a ticket twice"
         ticket.activated_by = shown.key
-        is_second = bool(ticket.admissions)
+        is_second = any(admission != shown.key for admission in ticket.admissions)
         ticket.admissions.append(shown.key)
         return is_second
 

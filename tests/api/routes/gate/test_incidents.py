@@ -163,6 +163,22 @@ async def test_a_scan_after_an_admission_without_activation_is_the_second_admiss
         assert (await east.get("/incidents")).status_code == 403
 
 
+async def test_a_try_that_comes_days_after_its_own_upload_is_no_second_admission(
+    tenant: Tenant, client: httpx2.AsyncClient, gate: GateDevice, device: httpx2.AsyncClient
+) -> None:
+    """The guest came in once. The first try of the scan was on its way until nobody knew its answer any more."""
+    card = await tenant.card()
+    await tenant.move_card(card, CardStatus.SUSPENDED)
+    entry = gate.entry(token=tenant.token(card))
+    assert await upload_one(device, entry) == ("recorded", "card_suspended", ["suspended"])
+    await tenant.move_card(card, CardStatus.ACTIVE)
+    async with tenant.db.transaction() as tx:
+        await tx.run("DELETE FROM idempotency WHERE organization_id = $1", tenant.id)
+    headers = {"Idempotency-Key": entry["idempotency_key"]}
+    assert (await device.post("/scan", json=gate.scan_body(entry), headers=headers)).status_code == 200
+    assert [one["kind"] for one in (await client.get("/incidents")).json()["data"]] == ["suspended"]
+
+
 async def test_entries_that_come_together_are_judged_in_their_order(
     tenant: Tenant, client: httpx2.AsyncClient, gate: GateDevice, device: httpx2.AsyncClient
 ) -> None:
