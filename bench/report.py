@@ -122,19 +122,24 @@ def _ms(value: float | None) -> str:
     return "" if value is None else f"{value / 1000:.2f}"
 
 
+# Of the bars, in the picture.
+LEFT = 240
+WIDTH = 410
+
+
 def plot(series: list[Series]) -> str:
     """A bar for each scenario, with the spread of its slices."""
     widest = max((part.rate for one in series for part in one.slices), default=1)
     parts: list[str] = []
     for index, one in enumerate(series):
         y = 40 + 30 * index
-        low, high = (430 * pick(s.rate for s in one.slices) / widest for pick in (min, max))
+        low, high = (WIDTH * pick(s.rate for s in one.slices) / widest for pick in (min, max))
         parts += [
             f'<text x="10" y="{y + 15}">{escape(one.name)}</text>',
             *_bar(
-                "bare" if one.name.startswith("bare") else "bar", y, 430 * one.rate / widest, f"{one.rate:,.0f}", high
+                "bare" if one.name.startswith("bare") else "bar", y, WIDTH * one.rate / widest, f"{one.rate:,.0f}", high
             ),
-            f'<line x1="{220 + low:.1f}" x2="{220 + high:.1f}" y1="{y + 10}" y2="{y + 10}"/>',
+            f'<line x1="{LEFT + low:.1f}" x2="{LEFT + high:.1f}" y1="{y + 10}" y2="{y + 10}"/>',
         ]
     return _picture("activations (or answers) a second", 30 * len(series) + 50, parts)
 
@@ -147,14 +152,14 @@ def plot_pairs(title: str, pairs: dict[str, tuple[float, float]]) -> str:
         y = 40 + 58 * index
         parts.append(f'<text x="10" y="{y + 28}">{escape(name)}</text>')
         for row, (kind, value) in enumerate(zip(("bare", "bar"), pair, strict=True)):
-            parts += _bar(kind, y + 24 * row, 430 * value / widest, f"{value:,.0f} {('before', 'today')[row]}")
+            parts += _bar(kind, y + 24 * row, WIDTH * value / widest, f"{value:,.0f} {('before', 'today')[row]}")
     return _picture(title, 58 * len(pairs) + 50, parts)
 
 
 def _bar(kind: str, y: int, width: float, label: str, reach: float = 0) -> list[str]:
     return [
-        f'<rect class="{kind}" x="220" y="{y}" width="{width:.1f}" height="20" rx="3"/>',
-        f'<text x="{228 + max(width, reach):.1f}" y="{y + 15}">{label}</text>',
+        f'<rect class="{kind}" x="{LEFT}" y="{y}" width="{width:.1f}" height="20" rx="3"/>',
+        f'<text x="{LEFT + 8 + max(width, reach):.1f}" y="{y + 15}">{label}</text>',
     ]
 
 
