@@ -125,6 +125,11 @@ bench-against:  ## what a call costs, in turn with the code of an earlier commit
 	$(call need,git wrk)
 	$(BIN)/python -m bench.against $(if $(COMMIT),--commit $(COMMIT))
 
+.PHONY: bench-start
+bench-start:  ## CPU and memory of `gatepass serve` until it is ready, in turn with an earlier commit: COMMIT
+	$(call need,git)
+	$(BIN)/python -m bench.start $(if $(COMMIT),--commit $(COMMIT))
+
 .PHONY: bench-growth
 bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizations, in one run; needs wrk, 12 GB of disk
 	$(call need,wrk)

@@ -25,7 +25,6 @@ def serve(
     only: Annotated[Interface | None, typer.Option(help="Serve one interface; without this, all.")] = None,
 ) -> None:
     """Serve the API, the studio, card pages and the scanner until told to stop."""
-    gc.disable()  # until the server is ready: what is made before stays
     settings = read_settings_with_vault(host=host, port=port)
     bound = run.bind(settings.host, settings.port)
     address = run.url_of(settings.host, bound)
@@ -33,6 +32,7 @@ def serve(
         settings = settings.model_copy(update={"public_url": address})
     if settings.metrics_port:
         run.require_free(settings.host, settings.metrics_port, "GATEPASS_METRICS_PORT")
+    gc.disable()  # until the server is ready: what is made before stays
     app = application(settings, only)
     server = run.Server(
         app,
