@@ -115,7 +115,7 @@ bench:  ## scans and batches of tickets against bare PostgreSQL, in one run, and
 	$(BIN)/python -m bench.batches
 
 .PHONY: bench-check
-bench-check:  ## the same in short, for CI: it fails if a ratio is below 60 % of the wanted one; needs wrk
+bench-check:  ## the same in short, for CI: it fails if a ratio is below 60 % of what was reached before; needs wrk
 	$(call need,wrk)
 	$(BIN)/python -m bench.scan --tickets 400000 --rounds 2 --seconds 2 --processes 2 --check 0.6 \
 	  --only "bare,connection,token,phone,event"

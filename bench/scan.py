@@ -173,7 +173,10 @@ def main() -> int:
     )
     parser.add_argument("--only", help="scenarios whose name contains one of these, separated by commas")
     parser.add_argument(
-        "--check", type=float, metavar="SHARE", help="fail if a ratio does not reach this share of what is wanted"
+        "--check",
+        type=float,
+        metavar="SHARE",
+        help="fail if a ratio does not reach this share of what was reached before",
     )
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     options = parser.parse_args()
@@ -196,7 +199,7 @@ def main() -> int:
         return 1
     missed = [ratio.name for ratio in ratios if options.check and not ratio.keeps(options.check)]
     if missed:
-        console.print(f"[red]Below {options.check:.0%} of what is wanted: {', '.join(missed)}.")
+        console.print(f"[red]Below {options.check:.0%} of what was reached before: {', '.join(missed)}.")
     return 1 if missed else 0
 
 

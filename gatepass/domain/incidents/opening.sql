@@ -78,8 +78,8 @@ END
 $$;
 
 -- The admission of a ticket that was there before `p_not`: by the scan that used it, by an entry of a journal, or by a
--- person. Clocks of devices decide nothing: the first is the one that came to us first. An entry of the same scan is no
--- other admission, and comes first where its answer was kept no longer.
+-- person. Clocks of devices decide nothing: the first is the one that came to us first. An entry of the same scan
+-- as `p_not` is no other admission.
 CREATE OR REPLACE FUNCTION first_admission(p_organization uuid, p_ticket uuid, p_not uuid)
 RETURNS TABLE (gate text, device_id uuid, scanner_id text, occurred_at timestamptz, received_at timestamptz)
 LANGUAGE plpgsql STABLE
