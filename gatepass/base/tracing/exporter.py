@@ -66,9 +66,14 @@ class Exporter:
         """Send the rest, if the receiver takes it at once."""
         self._closing.set()
         self._wake.set()
-        if self._task is not None:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._task, CLOSE_TIMEOUT)
+        if (task := self._task) is not None:
+            await asyncio.wait([task], timeout=CLOSE_TIMEOUT)
+            # More than once: one that comes together with the timeout of a request is lost in aiohttp or in wait_for.
+            while not task.done():
+                task.cancel()
+                await asyncio.wait([task], timeout=0.1)
+            with suppress(asyncio.CancelledError):
+                await task
         self._lost.labels("stopped").inc(len(self._waiting))
 
     def add(self, span: Span) -> None:

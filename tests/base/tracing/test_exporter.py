@@ -1,12 +1,15 @@
 """The exporter: whatever the receiver does, nothing waits for it, memory is bounded, and every span is counted."""
 
 import asyncio
+import random
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import pytest
 from prometheus_client import CollectorRegistry
 
+from gatepass.base.tracing import exporter as exporter_module
 from gatepass.base.tracing.exporter import BATCH, CLOSE_TIMEOUT, MOST_WAITING, Exporter
 from gatepass.base.tracing.span import Kind, Span, new_trace_id
 from tests.base.tracing.otlp import PATH, spans
@@ -105,3 +108,30 @@ async def test_closing_does_not_wait_for_a_receiver_that_hangs() -> None:
         assert time.monotonic() - began < CLOSE_TIMEOUT + 1
     assert scene.sent() == 0
     assert scene.lost("stopped") == BATCH
+
+
+async def test_closing_ends_though_the_request_times_out_in_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine, so that both come in one turn of the event loop. Each exporter has 16 batches to wait for."""
+    monkeypatch.setattr(exporter_module, "TIMEOUT", 2.0)
+    monkeypatch.setattr(exporter_module, "CLOSE_TIMEOUT", 1.0)
+
+    async def closed(url: str) -> float:
+        async with exporting(url) as scene:
+            scene.add(MOST_WAITING)
+            await asyncio.sleep(random.uniform(0.9, 1.2))
+            began = time.monotonic()
+        return time.monotonic() - began
+
+    async with receiving(otherwise=hang) as receiver:
+        burning = asyncio.create_task(burn())
+        took = await asyncio.gather(*[closed(receiver.url(PATH)) for _ in range(60)])
+        burning.cancel()
+    assert max(took) < 5  # 30 without the second cancellation
+
+
+async def burn() -> None:
+    while True:
+        ends = time.monotonic() + 0.01
+        while time.monotonic() < ends:
+            pass
+        await asyncio.sleep(0)
