@@ -11,7 +11,7 @@ import pytest
 
 from gatepass.base.settings import Settings
 from gatepass.card_page.app import create_app
-from gatepass.domain import cards, wallets
+from gatepass.domain import card_look, cards, wallets
 from gatepass.domain.cards import Card, CardStatus, read_token, verifying_keys
 from gatepass.domain.events import EventStatus
 from tests import factory
@@ -201,6 +201,17 @@ async def test_a_new_signing_key_makes_new_codes(tenant: factory.Tenant, phone: 
     assert await due(tenant) == ["push-token-1"]
     assert await phone.fetch(serial) == 200
     assert phone.passes[serial]["barcodes"] != before
+
+
+async def test_a_pass_has_the_colour_of_the_card_page(tenant: factory.Tenant, phone: Phone) -> None:
+    serial = await taken(phone, tenant, await tenant.card())
+    async with tenant.db.transaction() as tx:
+        await card_look.change(tx, tenant.id, shows_name=False, colour="#ffd400", line=None, by="ada", at=factory.now())
+    await compare(tenant)
+    assert await due(tenant) == ["push-token-1"]
+    assert await phone.fetch(serial) == 200
+    told = phone.passes[serial]
+    assert (told["backgroundColor"], told["foregroundColor"]) == ("rgb(255, 212, 0)", "rgb(0, 0, 0)")
 
 
 async def test_one_phone_holds_passes_of_two_organizations(db, tenant: factory.Tenant, phone: Phone) -> None:

@@ -1,6 +1,6 @@
 """What an organizer chooses of the card page."""
 
-from gatepass.domain.card_look.colour import BLACK, ENOUGH_CONTRAST, WHITE, contrast, ink_on
+from gatepass.domain.card_look.colour import BLACK, ENOUGH_CONTRAST, TEAL, WHITE, contrast, ink_on
 from gatepass.domain.card_look.look import LOGO, LONGEST_LINE, CardLook, Logo, change, find, find_logo, set_logo
 
 __all__ = [
@@ -8,6 +8,7 @@ __all__ = [
     "ENOUGH_CONTRAST",
     "LOGO",
     "LONGEST_LINE",
+    "TEAL",
     "WHITE",
     "CardLook",
     "Logo",

@@ -7,6 +7,8 @@ from typing import Final
 
 WHITE: Final = "#ffffff"
 BLACK: Final = "#000000"
+# Before an organizer has chosen another.
+TEAL: Final = "#14605c"
 # WCAG 2.2, 1.4.3: what text of ordinary size needs.
 ENOUGH_CONTRAST: Final = 4.5
 

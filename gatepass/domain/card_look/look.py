@@ -1,6 +1,6 @@
 """What an organizer chooses of the card page: the holder's name or none, a logo, a colour, one line of text.
 
-A sandbox card looks as the organization's own.
+Passes for Apple Wallet have the colour too. A sandbox card looks as the organization's own.
 """
 
 import re
@@ -14,7 +14,7 @@ from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import new_id
 from gatepass.base.text import is_storable
 from gatepass.domain import audit_log, twin
-from gatepass.domain.card_look.colour import ink_on
+from gatepass.domain.card_look.colour import TEAL, ink_on
 from gatepass.domain.events.image_format import Bounds, ImageFormat, read_image
 
 SUBJECT: Final = "organization"
@@ -27,7 +27,7 @@ LOGO: Final = Bounds("logo", 256 * 1024, 40)
 @dataclass(frozen=True, slots=True)
 class CardLook:
     shows_name: bool = False
-    colour: str = "#14605c"
+    colour: str = TEAL
     line: str | None = None
     logo_id: UUID | None = None
     logo_kind: ImageFormat | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from gatepass.domain.card_look import ink_on
 from gatepass.domain.wallets import archive
 from gatepass.domain.wallets.apple_certificate import AppleCertificate
 from gatepass.domain.wallets.subject import Subject
@@ -34,9 +35,6 @@ TEXTS: Final = frozenset(
         _("The event has changed: %@"),
     ]
 )
-TEAL: Final = "rgb(15, 118, 110)"
-WHITE: Final = "rgb(255, 255, 255)"
-PALE: Final = "rgb(204, 251, 241)"
 
 Field = dict[str, Any]
 
@@ -61,6 +59,7 @@ def content(
     subject: Subject, identity: Identity, code: str | None, certificate: AppleCertificate, *, at: datetime
 ) -> dict[str, Any]:
     """What `pass.json` says."""
+    ink = _rgb(ink_on(subject.colour))
     document: dict[str, Any] = {
         "formatVersion": 1,
         "passTypeIdentifier": certificate.pass_type,
@@ -71,9 +70,9 @@ def content(
         "serialNumber": identity.serial,
         "webServiceURL": identity.service_url,
         "authenticationToken": identity.token,
-        "backgroundColor": TEAL,
-        "foregroundColor": WHITE,
-        "labelColor": PALE,
+        "backgroundColor": _rgb(subject.colour),
+        "foregroundColor": ink,
+        "labelColor": ink,
         # Whoever is handed the pass would have the code.
         "sharingProhibited": True,
     }
@@ -139,6 +138,10 @@ def _moment(key: str, at: datetime, label: str, *, time_style: str = "PKDateStyl
     """A time in the venue's own zone, which the phone writes in its language."""
     field = _field(key, _time(at), label, changes=True)
     return field | {"dateStyle": "PKDateStyleMedium", "timeStyle": time_style, "ignoresTimeZone": True}
+
+
+def _rgb(colour: str) -> str:
+    return "rgb({}, {}, {})".format(*bytes.fromhex(colour[1:]))
 
 
 def _time(at: datetime) -> str:

@@ -32,6 +32,10 @@ BEGIN
                    'events', listed.events,
                    'period', CASE WHEN listed.last > p_period + interval '59 days'
                                   THEN extract(epoch FROM p_period)::bigint END)
+               -- Not there before one is chosen, so that an upgrade tells no phone of a change.
+               || coalesce((SELECT jsonb_build_object('colour', l.colour)
+                              FROM card_look l
+                             WHERE l.organization_id = p_organization), '{}')
           FROM card c
           JOIN organization o ON o.id = p_organization
          CROSS JOIN LATERAL (

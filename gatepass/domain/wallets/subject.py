@@ -8,6 +8,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from gatepass.base.database import Tx
+from gatepass.domain.card_look import TEAL
 
 # A code that lies in a wallet is made anew this often, and is then valid for three times as long.
 PERIOD: Final = timedelta(days=30)
@@ -55,13 +56,14 @@ class Subject:
     status: str
     has_phone: bool
     events: tuple[PassEvent, ...]
+    colour: str = TEAL
 
     @classmethod
     def of(cls, document: str) -> Self:
         found = json.loads(document)
         return cls(
             found["organizer"], found["live"], found["number"], found["status"], found["phone"],
-            tuple(PassEvent.of(one) for one in found["events"]),
+            tuple(PassEvent.of(one) for one in found["events"]), found.get("colour", TEAL),
         )  # fmt: skip
 
     @property

@@ -94,6 +94,7 @@ def test_a_pass_tells_the_next_event_in_the_time_of_its_venue(certificate: Apple
     ]
     assert told["expirationDate"] == "2026-12-28T18:00:00+01:00"
     assert (told["serialNumber"], told["authenticationToken"]) == ("a.serial", "token-of-the-pass")
+    assert (told["backgroundColor"], told["labelColor"]) == ("rgb(20, 96, 92)", "rgb(255, 255, 255)")
     assert (told["passTypeIdentifier"], told["teamIdentifier"]) == (authority.PASS_TYPE, authority.TEAM)
 
 
