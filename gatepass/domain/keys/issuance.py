@@ -99,7 +99,10 @@ async def revoke(tx: Tx, organization_id: UUID, key_id: UUID, *, by: str, at: da
 
 
 async def mark_used(tx: Tx, used: Mapping[tuple[UUID, UUID], tuple[datetime, Address | None]]) -> None:
-    """Store when and from where keys were last used. A key whose row is locked is skipped."""
+    """Store when and from where keys were last used. A key whose row is locked is skipped.
+
+    So is one that another process has marked within half a minute: every process marks a key about once a minute.
+    """
     await tx.run(
         MARK_USED,
         [organization_id for organization_id, _ in used],
@@ -155,8 +158,8 @@ MARK_USED: Final = """
       FROM (SELECT f.organization_id, f.id, u.at, u.address
               FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::inet[]) u (organization_id, id, at, address)
               JOIN api_key f ON f.organization_id = u.organization_id AND f.id = u.id
+             WHERE f.last_used_at IS NULL OR f.last_used_at < u.at - interval '30 seconds'
                FOR NO KEY UPDATE OF f SKIP LOCKED) free
      WHERE k.organization_id = free.organization_id
        AND k.id = free.id
-       AND (k.last_used_at IS NULL OR k.last_used_at < free.at)
 """

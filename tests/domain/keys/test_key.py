@@ -1,7 +1,7 @@
 """API keys: their format, and authentication with them."""
 
 import string
-from datetime import timedelta
+from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
 
 import pytest
@@ -196,3 +196,17 @@ async def test_the_last_use_only_goes_forward(tenant: factory.Tenant, db: Databa
             "SELECT last_used_at, last_used_from FROM api_key WHERE organization_id = $1 AND id = $2", tenant.id, key.id
         )
     assert (row["last_used_at"], row["last_used_from"]) == (now, HERE)
+
+
+async def test_a_use_that_another_process_has_just_marked_is_not_written_again(
+    tenant: factory.Tenant, db: Database
+) -> None:
+    key, now = await tenant.key(), factory.now()
+    later = [now + timedelta(seconds=seconds) for seconds in (0, 29, 31)]
+    found: list[datetime] = []
+    for at in later:
+        async with db.transaction() as tx:
+            await keys.mark_used(tx, {(tenant.id, key.id): (at, HERE)})
+            find = "SELECT last_used_at FROM api_key WHERE organization_id = $1 AND id = $2"
+            found.append(await tx.value(find, tenant.id, key.id))
+    assert found == [now, now, later[2]]
