@@ -1,4 +1,4 @@
-"""Alerts about calls, connections, rate limits, the request log and the live page fire when their trouble is caused."""
+"""Alerts about calls, connections, rate limits, the request log, the live page and manifests fire when they should."""
 
 import asyncio
 import socket
@@ -13,6 +13,7 @@ from gatepass.base.ids import new_id
 from gatepass.studio.web import cookies
 from tests import factory
 from tests.attacks.studio_client import session_token
+from tests.domain.manifest.devices import paired
 from tests.observe.prometheus import Prometheus, Target, prometheus
 from tests.observe.stack import Stack, running_stack
 from tests.processes import GatepassProcess
@@ -23,6 +24,7 @@ ROWS = 20
 # 100,000 rows would wait for a database that is away, and the live page is counted once a minute.
 FEW_ROWS = f"gatepass.api.request_log_writer:MOST_WAITING={ROWS}"
 OFTEN_COUNTED = "gatepass.studio.services.live_watcher:COUNT_EVERY=2"
+OFTEN_COMPARED = "gatepass.api.manifests.source:WHOLE_EVERY=1"
 
 
 @dataclass
@@ -44,7 +46,7 @@ async def watched() -> AsyncGenerator[Watched]:
         async with running_stack() as stack:
             api, studio = await asyncio.gather(
                 asyncio.to_thread(
-                    stack.serve, "api", FEW_ROWS,
+                    stack.serve, "api", FEW_ROWS, OFTEN_COMPARED,
                     GATEPASS_VALKEY_URL=valkey.url, GATEPASS_MAX_CONNECTIONS=str(CONNECTIONS),
                 ),
                 asyncio.to_thread(stack.serve, "studio", OFTEN_COUNTED),
@@ -109,6 +111,22 @@ async def test_a_live_page_is_wrong(watched: Watched) -> None:
                 tenant.event_id,
             )
         await watched.firing("GatepassLiveDisagreement")
+
+
+async def test_the_list_of_a_device_is_wrong(watched: Watched) -> None:
+    """A card is suspended by hand, and the audit log does not tell."""
+    tenant = watched.stack.tenant
+    assert "GatepassManifestDisagreement" not in watched.prometheus.firing()
+    card = await tenant.card()
+    async with watched.api.client() as client:
+        device = await paired(client, tenant)
+        cursor = (await device.fetch()).header.cursor
+        authorization = {"Authorization": f"Bearer {device.key}"}
+        stream = client.stream("GET", f"{device.path}/stream", params={"after": cursor}, headers=authorization)
+        async with stream as changes:
+            assert changes.status_code == 200
+            watched.stack.run("UPDATE card SET status = 'suspended' WHERE id = %s", card.id)
+            await watched.firing("GatepassManifestDisagreement")
 
 
 async def test_the_code_meets_a_table_that_it_does_not_know(watched: Watched) -> None:
