@@ -75,7 +75,6 @@ from gatepass_sdk.models import (
     TicketResult,
     WebhookEndpoint,
 )
-from gatepass_sdk.queue import Drained, Resent, ScanQueue, Verdict, resend_scans
 from gatepass_sdk.tokens import CardKeys, TokenReading
 
 if typing.TYPE_CHECKING:
@@ -116,6 +115,7 @@ if typing.TYPE_CHECKING:
         UpdatedEvent,
         WebhookEvent,
     )
+    from gatepass_sdk.queue import Drained, Resent, ScanQueue, Verdict, resend_scans
 
 # The fictional event of the sandbox, for the test cards.
 SANDBOX_EVENT_ID = "00000000-0000-0000-0000-00000000e7e7"
@@ -239,14 +239,17 @@ __all__ = [
 ]
 
 
-# A gate brings its database and the client's connections.
-_GATE = frozenset({"Gate", "GateStatus", "Shown", "Uploaded"})
+# The modules that most programs need not load: each brings a database, threads, or many classes.
+_LOADED_WITH = {
+    "gatepass_sdk.gate": {"Gate", "GateStatus", "Shown", "Uploaded"},
+    "gatepass_sdk.queue": {"Drained", "Resent", "ScanQueue", "Verdict", "resend_scans"},
+}
 
 
 def __getattr__(name: str) -> typing.Any:
-    """A class of a message, or of a gate. They are loaded with the first that is used: most programs need neither."""
+    """A name of a gate, of a queue, or else the class of a message, loaded when it is first used."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "gatepass_sdk.gate" if name in _GATE else "gatepass_sdk.messages"
+    module = next((module for module, names in _LOADED_WITH.items() if name in names), "gatepass_sdk.messages")
     globals()[name] = found = getattr(importlib.import_module(module), name)
     return found

@@ -9,11 +9,11 @@ import pytest
 from gatepass_sdk import webhooks
 from tests.markdown_page import Block, Page
 from tests.postgres import free_port
+from tests.processes import wait_until_listening
 from tests.sdk.javascript.node import Project
 from tests.sdk.package.test_readme import ACTIVATION, SECRET, post
 from tests.sdk.package.test_readme import PAGE as OF_PYTHON
 from tests.sdk.stack import Stack
-from tests.worker.documented_receiver import wait_until_listening
 
 PAGE = Page.of("sdk-js/README.md")
 REFERENCE = Page.of("docs/reference/sdk-js.md")
@@ -60,7 +60,7 @@ def test_the_receiver_takes_our_messages_and_no_others(project: Project) -> None
     (block,) = [block for block, _ in examples(PAGE) if is_receiver(block)]
     port = free_port()
     with project.started("receiver.mjs", block.text, {"WEBHOOK_SECRET": SECRET, "PORT": str(port)}) as process:
-        wait_until_listening(port)
+        wait_until_listening(process, port)
         body = json.dumps(ACTIVATION).encode()
         assert post(port, body, webhooks.sign(body, SECRET, at=time.time())) == 204
         assert process.stdout is not None

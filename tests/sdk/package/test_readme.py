@@ -10,9 +10,10 @@ import pytest
 from gatepass_sdk import errors, webhooks
 from tests.markdown_page import Block, Page
 from tests.postgres import free_port
+from tests.processes import wait_until_listening
 from tests.sdk.installed import Installed
 from tests.sdk.stack import Stack
-from tests.worker.documented_receiver import WITHIN, wait_until_listening
+from tests.worker.documented_receiver import WITHIN
 
 PAGE = Page.of("sdk/README.md")
 SECRET = "whsec_dGhlIHNlY3JldCBvZiB0aGlzIHRlc3Q="
@@ -59,7 +60,7 @@ def test_the_receiver_takes_our_messages_and_no_others(installed: Installed) -> 
     (block,) = [block for block, _ in examples() if "serve_forever" in block.text]
     port = free_port()
     with installed.started("-c", block.text, env={"WEBHOOK_SECRET": SECRET, "PORT": str(port)}) as process:
-        wait_until_listening(port)
+        wait_until_listening(process, port)
         body = json.dumps(ACTIVATION).encode()
         assert post(port, body, webhooks.sign(body, SECRET, at=time.time())) == 204
         assert process.stdout is not None

@@ -11,7 +11,8 @@ from tests.sdk.installed import Installed
 
 # httpx2 and its own dependencies. The SDK may bring no other package.
 DEPENDENCIES = {"anyio", "certifi", "h11", "httpcore2", "httpx2", "idna", "sniffio", "truststore", "typing_extensions"}
-MILLISECONDS = 150
+# Of the time that httpx2 takes to be imported, in the same minute.
+MOST_OF_HTTPX2 = 1.25
 
 
 def test_the_wheel_has_the_package_its_licence_and_nothing_else(installed: Installed) -> None:
@@ -72,18 +73,22 @@ def test_httpx2_is_not_imported_before_there_is_a_client(installed: Installed, c
 
 
 @pytest.mark.alone
-def test_it_is_imported_within_150_milliseconds(installed: Installed, capsys: pytest.CaptureFixture[str]) -> None:
-    names = {"gatepass_sdk": "import gatepass_sdk", "httpx2": "import httpx2", "both, and a client": CLIENT}
-    took = {name: least_milliseconds(installed, code) for name, code in names.items()}
+def test_it_is_imported_about_as_fast_as_httpx2(installed: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+    codes = {"gatepass_sdk": "import gatepass_sdk", "httpx2": "import httpx2", "both, and a client": CLIENT}
+    took = least_milliseconds(installed, codes)
     with capsys.disabled():
         print("\n\n" + ", ".join(f"import {name}: {least:.0f} ms" for name, least in took.items()))
-    assert took["gatepass_sdk"] < MILLISECONDS
+    assert took["gatepass_sdk"] < MOST_OF_HTTPX2 * took["httpx2"]
 
 
 CLIENT = "from gatepass_sdk import Gatepass; Gatepass('svc_test_x', base_url='http://127.0.0.1')"
 
 
-def least_milliseconds(installed: Installed, code: str) -> float:
-    """The shortest of seven fresh processes: other work on the machine can only add to it."""
-    timed = f"import time\nbegan = time.perf_counter()\n{code}\nprint((time.perf_counter() - began) * 1000)"
-    return min(float(installed.run("-c", timed)) for _ in range(7))
+def least_milliseconds(installed: Installed, codes: dict[str, str]) -> dict[str, float]:
+    """The shortest of nine fresh processes each, in turn: other work on the machine can only add to it."""
+    took: dict[str, list[float]] = {name: [] for name in codes}
+    for _ in range(9):
+        for name, code in codes.items():
+            timed = f"import time\nbegan = time.perf_counter()\n{code}\nprint((time.perf_counter() - began) * 1000)"
+            took[name].append(float(installed.run("-c", timed)))
+    return {name: min(of_it) for name, of_it in took.items()}
