@@ -143,8 +143,10 @@ def wait_until_ready(server: GatepassProcess) -> None:
     raise AssertionError("gatepass serve was not ready in time:\n" + "".join(server.lines))
 
 
-def wait_until_listening(process: subprocess.Popen[bytes], port: int) -> None:
-    """For a server of others, at a loopback port. It is killed if it does not come up."""
+def wait_until_listening(
+    process: subprocess.Popen[bytes] | subprocess.Popen[str], port: int, log: Path | None = None
+) -> None:
+    """For a server of others, at a loopback port. It is killed if it does not come up; `log` says why."""
     deadline = time.monotonic() + LISTENS_WITHIN
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as connection:
@@ -152,4 +154,5 @@ def wait_until_listening(process: subprocess.Popen[bytes], port: int) -> None:
                 return
         time.sleep(0.02)
     process.kill()
-    raise AssertionError(f"{process.args!r} does not listen; is its port taken?")
+    said = f" It wrote: {log.read_text()}" if log else ""
+    raise AssertionError(f"{process.args!r} does not listen; is its port taken?{said}")

@@ -5,15 +5,18 @@ from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright, expect
+from selenium.webdriver import Remote
 
 from tests import factory
 from tests.browser.studio import Stack
-from tests.browser.visit import DESKTOP, TELL_VIOLATIONS, Colours, Visit, Visitor
+from tests.browser.visit import DESKTOP, PATIENCE, TELL_VIOLATIONS, Colours, Visit, Visitor
+from tests.browser.webkit import webkit_browser
 from tests.mail_server import mail_server
 from tests.postgres import free_port
 from tests.processes import launch_worker, serve
 
+FIREFOX = "/usr/bin/firefox-esr"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 QUIET = [
     "--no-sandbox",
@@ -25,6 +28,8 @@ QUIET = [
     "--no-first-run",
 ]
 
+expect.set_options(timeout=PATIENCE * 1000)
+
 
 @pytest.fixture(scope="session")
 async def browser() -> AsyncGenerator[Browser]:
@@ -32,6 +37,20 @@ async def browser() -> AsyncGenerator[Browser]:
         chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium
         await chromium.close()
+
+
+@pytest.fixture(scope="module")
+async def firefox() -> AsyncGenerator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.firefox.launch(channel="moz-firefox", executable_path=FIREFOX)
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture(scope="module")
+def webkit() -> Generator[Remote]:
+    with webkit_browser() as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -18,9 +18,6 @@ from tests.processes import GatepassProcess, serve
 
 pytestmark = pytest.mark.browser
 
-# Scalar is four megabytes, and CI machines are slow.
-PATIENCE = 30_000
-
 
 @pytest.fixture(scope="module")
 async def sandbox_key(db: Database) -> str:
@@ -38,8 +35,8 @@ async def documented(settings_env: dict[str, str], sandbox_key: str) -> AsyncGen
 
 async def drawn(page: Page, url: str) -> None:
     await page.goto(url)
-    await expect(page.get_by_role("heading", name="Gatepass", exact=True)).to_be_visible(timeout=PATIENCE)
-    await expect(page.get_by_role("heading", name="Scans", exact=True)).to_be_attached(timeout=PATIENCE)
+    await expect(page.get_by_role("heading", name="Gatepass", exact=True)).to_be_visible()
+    await expect(page.get_by_role("heading", name="Scans", exact=True)).to_be_attached()
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])

@@ -80,7 +80,7 @@ async def send(page: Page, words: str) -> None:
     """Confirm the question, and wait until the page says that all have left."""
     await page.locator("summary", has_text=words).click()
     await page.get_by_role("button", name=words).click()
-    await expect(page.get_by_role("region", name="Progress").get_by_text("Done")).to_be_visible(timeout=30_000)
+    await expect(page.get_by_role("region", name="Progress").get_by_text("Done")).to_be_visible()
 
 
 async def test_the_page_of_a_card_sends_it_to_its_holder(
@@ -98,6 +98,7 @@ async def test_the_page_of_a_card_sends_it_to_its_holder(
     await is_fit(page)
     await page.goto(mailing_stack.url(f"cards/{ada.card_id}"))
     await page.get_by_role("link", name="Send by mail").click()
+    await expect(page.frame_locator("iframe").get_by_text("Ada Lovelace")).to_be_visible()
     await send(page, "Send 1 letter")
     assert visited.complaints == []
 
@@ -114,7 +115,7 @@ async def test_a_file_of_cards_is_made_and_downloaded(stack: Stack, tenant: fact
     await is_fit(page)
     await page.get_by_role("button", name="Make the file").click()
     download = page.get_by_role("link", name="Download")
-    await expect(download).to_be_visible(timeout=30_000)
+    await expect(download).to_be_visible()
     await is_fit(page)
     await page.goto(stack.url(f"events/{tenant.event_id}/cards"))
     await picture(page, "cards")

@@ -102,6 +102,7 @@ async def test_an_event_from_draft_to_published(stack: Stack, tenant: factory.Te
     await upload_cover(page)
 
     await page.get_by_role("link", name="Publish…").click()
+    await page.wait_for_url("**/publish")
     assert await violations(page) == []
     await picture(page, "events-publish")
     await page.get_by_role("button", name="Publish").click()
@@ -109,9 +110,11 @@ async def test_an_event_from_draft_to_published(stack: Stack, tenant: factory.Te
     assert await violations(page) == []
     await page.get_by_role("link", name="Events", exact=True).first.click()
     await page.get_by_role("link", name="Jazz after Dark").click()
+    await expect(page.get_by_role("heading", name="Jazz after Dark")).to_be_visible()
     await picture(page, "events-one")
     await page.get_by_text("More", exact=True).click()
     await page.get_by_role("link", name="Cancel the event").click()
+    await page.wait_for_url("**/cancel")
     await picture(page, "events-cancel")
     assert visited.complaints == []
     assert visited.elsewhere(stack.origin) == []
@@ -126,8 +129,8 @@ async def test_cancelling_on_a_phone_in_the_dark(stack: Stack, tenant: factory.T
     await page.get_by_role("link", name="Jazz after Dark").click()
     await page.get_by_text("More", exact=True).click()
     await page.get_by_role("link", name="Cancel the event").click()
-    assert await violations(page) == []
     await expect(page.locator("dd.figure")).to_have_text(["700", "701"])
+    assert await violations(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     await page.get_by_label("Reason").fill("A storm is coming.")
     await page.get_by_role("button", name="Cancel the event").click()

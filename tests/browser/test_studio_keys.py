@@ -61,6 +61,7 @@ async def test_a_key_opens_a_gate_until_it_is_revoked(stack: Stack, tenant: fact
 
     await page.goto(stack.url("keys"))
     await page.get_by_role("link", name="North gate, scanner 2").click()
+    await expect(page.get_by_role("heading", name="North gate, scanner 2")).to_be_visible()
     await picture(page, "keys-one")
     await page.get_by_role("link", name="Revoke").click()
     await expect(page.get_by_role("cell", name="127.0.0.1")).to_be_visible()
@@ -73,6 +74,7 @@ async def test_a_key_opens_a_gate_until_it_is_revoked(stack: Stack, tenant: fact
     await expect(page.get_by_text("has been revoked, has expired")).to_be_visible()
     await good(page, "request-log-one")
     await page.get_by_role("link", name="Request log").first.click()
+    await page.wait_for_url("**/requests")
     await picture(page, "request-log")
     await page.get_by_role("link", name="Audit").click()
     await expect(page.get_by_text("key revoked")).to_be_visible()

@@ -92,6 +92,7 @@ async def found_and_scanned(stack: Stack, tenant: factory.Tenant, page: Page) ->
     await page.get_by_role("searchbox", name="Card number, name").fill("ada lov")
     await page.get_by_role("button", name="Find").click()
     await page.get_by_role("region", name="Cards").get_by_role("link").click()
+    await page.wait_for_url("**/cards/*")
     number = (await page.get_by_role("heading", level=1).inner_text()).strip()
     key = await tenant.key(Scope.TICKETS_ACTIVATE)
     async with stack.server.client(key.text) as gate:

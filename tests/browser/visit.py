@@ -9,6 +9,9 @@ from playwright.async_api import ConsoleMessage, Page, Request, ViewportSize
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
 
+# Seconds that a test waits for what should come. As long as Playwright waits for anything but `expect`.
+PATIENCE = 30.0
+
 Colours = Literal["light", "dark"]
 
 # A violation of the Content-Security-Policy is an event; the console does not always show it.

@@ -161,7 +161,7 @@ def test_an_answer_is_compared_but_for_what_changes(shown: str, printed: str, sa
 
 # Blocks that cannot be run here, and why. Keep it short.
 NOT_RUN = {
-    ("docs/performance.md", "half an hour, and 12 GB of disk"),
+    ("docs/performance.md", "an hour, and 25 GB of disk"),
     ("sdk/README.md", "needs a published package"),
     ("sdk-js/README.md", "needs a published package"),
     ("docs/reference/sdk-js.md", "needs a published package"),

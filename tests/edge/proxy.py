@@ -2,12 +2,12 @@
 
 import re
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.processes import wait_until_listening
 
 EDGE = Path(__file__).parents[2] / "deploy" / "edge"
 WITHIN = 20.0
@@ -46,7 +46,7 @@ def start_edge(folder: Path, port: int, cells: Mapping[str, Sequence[int]], **ch
     log = folder / "haproxy.log"
     with log.open("ab") as out:
         process = subprocess.Popen([program, "-db", "-f", str(file)], stdout=out, stderr=out)
-    _wait_until_listening(process, port, log)
+    wait_until_listening(process, port, log)
     return Edge(process, port, log)
 
 
@@ -72,16 +72,3 @@ def _here(folder: Path, port: int, cells: Mapping[str, Sequence[int]], changes: 
         config = config.replace(one, other)
     config = re.sub(r"bind :443 .*", f"bind 127.0.0.1:{port}", config)
     return re.sub(r"10\.0\.([12])\.([12]):8[012]01", server, config)
-
-
-def _wait_until_listening(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    deadline = time.monotonic() + WITHIN
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return
-    process.kill()
-    raise AssertionError(f"HAProxy did not start: {log.read_text()}")

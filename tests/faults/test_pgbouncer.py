@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Generator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 import httpx2
 import pytest
@@ -22,7 +22,14 @@ from tests.receivers import receiving
 pytestmark = pytest.mark.slow
 
 NAME = "gatepass_pooled"
+PAST_IT = "past the pooler"
 CARDS = 100
+# The connections from PgBouncer to PostgreSQL.
+POOLED = """
+    SELECT count(*)
+      FROM pg_stat_activity
+     WHERE datname = current_database() AND backend_type = 'client backend' AND NOT starts_with(application_name, $1)
+"""
 
 
 def environment(url: str) -> dict[str, str]:
@@ -39,9 +46,26 @@ async def direct(cluster: Cluster) -> AsyncGenerator[Database]:
     """The database past PgBouncer, to prepare and to check."""
     url = cluster.create_database(NAME)
     runner.upgrade(url)
-    database = Database(url, deadline=20)
+    database = Database(url, deadline=20, name=PAST_IT)
     yield database
     await database.close()
+
+
+@asynccontextmanager
+async def all_held(through: str, direct: Database) -> AsyncGenerator[None]:
+    """Every connection of the pool is in a transaction of ours, so that the next scan is on a new one."""
+    other, held = Database(through), 0
+    async with AsyncExitStack() as transactions:
+        while await pooled(direct) > held:
+            await transactions.enter_async_context(other.transaction())
+            held += 1
+        yield
+    await other.close()
+
+
+async def pooled(direct: Database) -> int:
+    async with direct.autocommit() as tx:
+        return await tx.value(POOLED, PAST_IT)
 
 
 @contextmanager
@@ -103,11 +127,8 @@ async def test_one_that_keeps_no_prepared_statements_is_503_with_its_cause(
     program, settings = (DEBIANS, {}) if version == "1.18" else (newer(), KEEPS_NONE)
     with pgbouncer(cluster, NAME, program, **settings) as through, running(through) as server:
         await scan_all(server, tenant, numbers[:1])
-        other = Database(through)
-        async with other.transaction() as tx:
-            await tx.value("SELECT 1")  # on the server connection that the scan has just used
+        async with all_held(through, direct):
             assert (await scan_all(server, tenant, numbers[1:]))[503] > 0
-        await other.close()
         lines = [line for line in server.lines if '"status": 503' in line]
         assert all('"cause"' in line for line in lines)
         assert any('"cause": "pooler"' in line for line in lines)

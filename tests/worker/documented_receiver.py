@@ -1,11 +1,9 @@
 """The receiver of docs/guides/webhooks.md, run as a reader runs it: a process of its own, on loopback."""
 
 import os
-import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Generator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +12,7 @@ from pathlib import Path
 
 from tests.markdown_page import Block, Page
 from tests.postgres import free_port
+from tests.processes import wait_until_listening
 
 PAGE = Page.of("docs/guides/webhooks.md")
 IN_PRODUCTION = Page.of("docs/guides/webhooks-in-production.md")
@@ -24,18 +23,6 @@ def receiver_code() -> Block:
     """The code block with the server."""
     (found,) = [block for block in PAGE.blocks("python") if "serve_forever" in block.text]
     return found
-
-
-def wait_until_listening(port: int) -> None:
-    deadline = time.monotonic() + WITHIN
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except ConnectionRefusedError:
-            assert time.monotonic() < deadline, "the receiver does not listen"
-            time.sleep(0.02)
-        else:
-            return
 
 
 @dataclass
@@ -99,7 +86,7 @@ def docs_receiver(folder: Path, *secrets: str, port: int | None = None) -> Gener
     )
     receiver = DocsReceiver(process, port)
     try:
-        wait_until_listening(port)
+        wait_until_listening(process, port)
         yield receiver
     finally:
         receiver.stop()

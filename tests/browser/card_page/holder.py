@@ -46,9 +46,9 @@ async def opened(page: Page, origin: str, holder: Holder) -> Page:
     return page
 
 
-async def shown_code(page: Page) -> str:
-    """The one code that a gate's camera would read."""
-    await expect(page.locator("#code svg")).to_be_visible()
+async def shown_code(page: Page, at: str = "#code svg") -> str:
+    """The one code that a camera would read, once it is there."""
+    await expect(page.locator(at)).to_be_visible()
     (code,) = read_codes(await page.screenshot())
     return code
 

@@ -31,7 +31,7 @@ async def test_a_device_is_paired_on_two_screens_and_revoked(
     await good(page)
     await page.get_by_role("link", name="Pair a device").last.click()
     await page.get_by_label("Gate").fill("North")
-    await good(page, "devices-pair")
+    await good(page)
     await page.get_by_role("button", name="Show the code").click()
     code = await page.locator("[data-code]").inner_text()
     assert pairing.canonical_code(code) is not None
@@ -53,7 +53,7 @@ async def test_a_device_is_paired_on_two_screens_and_revoked(
         await expect(page.locator("#requests").get_by_text("paired", exact=True)).to_be_visible()
 
         await page.get_by_role("link", name="Its page").click()
-        await good(page, "devices-one")
+        await good(page)
         await page.get_by_label("Gate").fill("South")
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_text("works at South from its next scan on")).to_be_visible()

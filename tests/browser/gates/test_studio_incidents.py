@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
 from tests import factory
-from tests.browser.studio import Stack, sign_in, violations
+from tests.browser.studio import Stack, picture, sign_in, violations
 from tests.browser.visit import Visitor
 from tests.domain.journal.device import pair, upload
 from tests.factory import now
@@ -32,7 +32,7 @@ async def test_a_second_admission_is_seen_explained_and_closed(
 ) -> None:
     north, south = await pair(tenant, "North 2"), await pair(tenant, "South 1")
     card = await tenant.card()
-    for device, minutes in ((north, 7), (south, 9)):
+    for device, minutes in ((north, 9), (south, 7)):
         async with stack.server.client(device.key) as client:
             await upload(client, device.entry(token=tenant.token(card), occurred_at=now() - timedelta(minutes=minutes)))
     page = (await sign_in(stack, tenant, visit)).page
@@ -41,6 +41,7 @@ async def test_a_second_admission_is_seen_explained_and_closed(
     await page.get_by_role("link", name="Look at them").click()
     await expect(page.get_by_text("North 2")).to_be_visible()
     await expect(page.get_by_text("South 1")).to_be_visible()
+    await picture(page, "incident")
     await is_fit(page)
     await page.get_by_label("What was it?").fill("Two friends with one ticket; both paid")
     await page.get_by_role("button", name="Close the incident").click()

@@ -18,8 +18,7 @@ from tests.browser.visit import Visit
 
 # Milliseconds between two keys of a reader.
 READER = 8
-# What the service needs on a busy machine, in milliseconds.
-PATIENCE = 15_000
+CHECKING = "() => !document.querySelector('#checking').hidden"
 # Whether the result is shown, and has this word, this colour and these texts.
 SAYS = """({ word, colour, texts }) => {
     const result = document.getElementById("result");
@@ -70,19 +69,19 @@ class Phone:
         (request,) = await lead.requests(code)
         assert request.words == shown
         self.device = await lead.confirm(code, request.request)
-        await expect(self.at("#scan")).to_be_visible(timeout=PATIENCE)
+        await expect(self.at("#scan")).to_be_visible()
 
     async def has_list(self) -> None:
         """Until the phone has the list of its event, and its app: from then on it needs no network."""
         await self.at("#status").click()
-        await expect(self.at("#facts")).to_contain_text(self._cards(""), timeout=PATIENCE)
+        await expect(self.at("#facts")).to_contain_text(self._cards(""))
         await self.page.keyboard.press("Escape")
         assert await self.page.evaluate(WORKER_READY)
 
     async def knows(self, cards: int) -> None:
         """Until its list has so many cards."""
         await self.at("#status").click()
-        await expect(self.at("#facts")).to_contain_text(self._cards(str(cards)), timeout=PATIENCE)
+        await expect(self.at("#facts")).to_contain_text(self._cards(str(cards)))
         await self.page.keyboard.press("Escape")
 
     def _cards(self, count: str) -> str:
@@ -95,6 +94,12 @@ class Phone:
     async def show(self, card: Card) -> None:
         await self.read(self.tenant.token(card))
 
+    async def show_and_see_checking(self, card: Card) -> None:
+        """While the service is asked, for 1.5 s at most: the page itself looks at each of its frames."""
+        checking = asyncio.create_task(self.page.wait_for_function(CHECKING))
+        await self.show(card)
+        await checking
+
     async def type(self, number: str) -> None:
         await self.at("#open-typing").click()
         await self.at("#number").fill(number)
@@ -104,7 +109,7 @@ class Phone:
         """The result that fills the screen. It does so for a second: the page itself looks at each of its frames."""
         wanted = {"word": word, "colour": colour, "texts": texts}
         try:
-            await self.page.wait_for_function(SAYS, arg=wanted, timeout=PATIENCE)
+            await self.page.wait_for_function(SAYS, arg=wanted)
         except TimedOut:
             last = await self.at("#result").inner_text() or await self.at("#last").inner_text()
             raise AssertionError(f"It does not say {wanted}, but at last: {last}") from None
@@ -115,13 +120,13 @@ class Phone:
         await expect(self.at("#checking")).to_be_hidden()
 
     async def is_online(self) -> None:
-        await expect(self.at("#status")).to_have_attribute("data-network", "online", timeout=PATIENCE)
+        await expect(self.at("#status")).to_have_attribute("data-network", "online")
 
     async def is_offline(self) -> None:
-        await expect(self.at("#status")).to_have_attribute("data-network", "offline", timeout=PATIENCE)
+        await expect(self.at("#status")).to_have_attribute("data-network", "offline")
 
     async def has_sent_all(self) -> None:
-        await expect(self.at("#status-waiting")).to_be_hidden(timeout=PATIENCE)
+        await expect(self.at("#status-waiting")).to_be_hidden()
 
 
 async def read_by(page: Page, code: str) -> None:

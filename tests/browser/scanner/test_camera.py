@@ -11,7 +11,7 @@ from tests.browser.conftest import CHROMIUM, QUIET
 from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.conftest import FAKE
 from tests.browser.scanner.network import Network
-from tests.browser.scanner.phone import PATIENCE, Phone
+from tests.browser.scanner.phone import Phone
 from tests.browser.scanner.test_looks import PICTURES
 from tests.browser.studio import Stack
 from tests.browser.visit import PHONE, TELL_VIOLATIONS, Visit
@@ -35,13 +35,13 @@ async def test_the_camera_pairs_and_scans(
         phone = Phone(tenant, stack, network.origin, Visit(await context.new_page()))
         await phone.open()
         await phone.at("#pair-camera").click()
-        await expect(phone.at("#pair-code")).to_have_value(f"{code.text[:5]}-{code.text[5:]}", timeout=PATIENCE)
+        await expect(phone.at("#pair-code")).to_have_value(f"{code.text[:5]}-{code.text[5:]}")
         await expect(phone.at("#pair-view")).to_be_hidden()
         await phone.at("#pair-start").click()
         await expect(phone.at("#compare")).to_be_visible()
         (request,) = await lead.requests(code)
         await lead.confirm(code, request.request)
-        await expect(phone.at("#view")).to_have_attribute("data-camera", "on", timeout=PATIENCE)
+        await expect(phone.at("#view")).to_have_attribute("data-camera", "on")
         await phone.says("ENTER", "green")
         await phone.is_ready()
         PICTURES.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from gatepass.domain import devices
 from gatepass.domain.keys import Mode
 from tests.attacks.pairing.handset import Lead
 from tests.browser.scanner.network import Network
-from tests.browser.scanner.phone import PATIENCE, Phone
+from tests.browser.scanner.phone import Phone
 from tests.browser.scanner.test_offline import activations
 from tests.factory import BY
 
@@ -59,11 +59,11 @@ async def test_a_device_is_retired_by_hand_and_sends_what_waits(phone: Phone, ne
     await expect(phone.at("#settings")).to_be_visible()
     await phone.at("#retire").click()
     await phone.at("#retire-yes").click()
-    await expect(phone.at("#ended-title")).to_have_text("This device is retired", timeout=PATIENCE)
+    await expect(phone.at("#ended-title")).to_have_text("This device is retired")
     await expect(phone.at("#ended-waiting")).to_contain_text("1 to send")
     assert await activations(phone.tenant) == 0
     await network.restore()
-    await expect(phone.at("#ended-waiting")).to_have_text("Everything is sent.", timeout=PATIENCE)
+    await expect(phone.at("#ended-waiting")).to_have_text("Everything is sent.")
     assert await activations(phone.tenant) == 1
     assert await phone.page.evaluate(MANIFESTS) == 0, "the list is wiped"
     # After a reload it still says so, and reads nothing.
@@ -77,8 +77,8 @@ async def test_a_device_that_the_studio_retires_sends_what_waits(phone: Phone, n
     await admit_offline(phone, network)
     await end(phone, "retired")
     await network.restore()
-    await expect(phone.at("#ended-title")).to_have_text("This device is retired", timeout=PATIENCE)
-    await expect(phone.at("#ended-waiting")).to_have_text("Everything is sent.", timeout=PATIENCE)
+    await expect(phone.at("#ended-title")).to_have_text("This device is retired")
+    await expect(phone.at("#ended-waiting")).to_have_text("Everything is sent.")
     assert await activations(phone.tenant) == 1
     await expect(phone.at("#recent li")).to_have_count(0)
 
@@ -87,7 +87,7 @@ async def test_a_revoked_device_sends_nothing_until_it_is_paired_again(phone: Ph
     await admit_offline(phone, network)
     await end(phone, "revoked")
     await network.restore()
-    await expect(phone.at("#ended-title")).to_have_text("This device was revoked", timeout=PATIENCE)
+    await expect(phone.at("#ended-title")).to_have_text("This device was revoked")
     await expect(phone.at("#ended-waiting")).to_contain_text("1 to send")
     assert await phone.page.evaluate(MANIFESTS) == 0, "the list is wiped"
     await phone.at("#ended-pair").click()
@@ -100,7 +100,7 @@ async def test_a_revoked_device_sends_nothing_until_it_is_paired_again(phone: Ph
     (request,) = await lead.requests(code)
     assert request.known_status == "revoked"
     await lead.confirm(code, request.request)
-    await expect(phone.at("#scan")).to_be_visible(timeout=PATIENCE)
+    await expect(phone.at("#scan")).to_be_visible()
     await phone.has_sent_all()
     await phone.show(await phone.tenant.card())
     await phone.says("ENTER", "green")

@@ -116,7 +116,7 @@ async def pairing(phone: Phone, look: Look) -> None:
     await look.at("compare")
     (request,) = await lead.requests(code)
     phone.device = await lead.confirm(code, request.request)
-    await expect(phone.at("#scan")).to_be_visible(timeout=15_000)
+    await expect(phone.at("#scan")).to_be_visible()
     await look.at("ready")
 
 
@@ -171,8 +171,7 @@ async def without_a_network(phone: Phone, network: Network, look: Look) -> None:
     await phone.is_online()
     card = await followed(phone, "manifest", 5)
     network.loses_answers = True
-    await phone.show(card)
-    await expect(phone.at("#checking")).to_be_visible()
+    await phone.show_and_see_checking(card)
     await look.at("checking")
     await phone.says("ENTER", "green", "Decided without a network")
     await look.at_result("green-offline")
@@ -194,5 +193,5 @@ async def followed(phone: Phone, policy: str, cards: int) -> Card:
 async def ended(phone: Phone, network: Network, look: Look) -> None:
     await end(phone, "revoked")
     await network.restore()
-    await expect(phone.at("#ended-title")).to_have_text("This device was revoked", timeout=15_000)
+    await expect(phone.at("#ended-title")).to_have_text("This device was revoked")
     await look.at("revoked")

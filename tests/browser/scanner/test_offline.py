@@ -5,7 +5,7 @@ from playwright.async_api import expect
 
 from gatepass.domain.cards import CardStatus
 from tests.browser.scanner.network import Network
-from tests.browser.scanner.phone import PATIENCE, Phone, service_scan
+from tests.browser.scanner.phone import Phone, service_scan
 from tests.browser.studio import sign_in
 from tests.browser.visit import Visitor
 from tests.factory import Tenant
@@ -48,8 +48,7 @@ async def test_an_answer_that_is_lost_is_decided_here_and_counts_once(phone: Pho
     card = await phone.tenant.card()
     await phone.knows(1)
     network.loses_answers = True
-    await phone.show(card)
-    await expect(phone.at("#checking")).to_be_visible()
+    await phone.show_and_see_checking(card)
     await phone.says("ENTER", "green", "Decided without a network")
     assert await activations(phone.tenant) == 1
     network.loses_answers = False
@@ -76,7 +75,7 @@ async def test_a_cold_start_without_a_network(phone: Phone, network: Network) ->
     await phone.open()
     await expect(phone.at("#scan")).to_be_visible()
     await expect(phone.at("#status-gate")).to_have_text("North")
-    await expect(phone.at("#status-waiting")).to_have_text("2 to send", timeout=PATIENCE)
+    await expect(phone.at("#status-waiting")).to_have_text("2 to send")
     await phone.show(other)
     await phone.says("ENTER", "green", "Decided without a network")
     await phone.show(first)

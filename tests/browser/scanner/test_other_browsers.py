@@ -1,29 +1,24 @@
 """The same scanner in Firefox and in WebKit: paired, without a network, from a cold start, and sent afterwards."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator
-from typing import Literal, TypeVar
+from typing import Literal
 
 import pytest
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import Browser, expect
 from selenium.webdriver import Remote
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
 from gatepass.domain.cards import Card
 from tests import factory
 from tests.attacks.pairing.handset import Lead
-from tests.browser.card_page.webkit import webkit_browser
 from tests.browser.scanner.network import Network
-from tests.browser.scanner.phone import NAME, PATIENCE, WORKER_READY, Phone
+from tests.browser.scanner.phone import NAME, WORKER_READY, Phone
 from tests.browser.scanner.test_offline import activations
 from tests.browser.studio import Stack
 from tests.browser.visit import PHONE, TELL_VIOLATIONS, Visit
+from tests.browser.webkit import WebkitPage
 
 pytestmark = pytest.mark.browser
 
-T = TypeVar("T")
-FIREFOX = "/usr/bin/firefox-esr"
 # These browsers take no keys with times of their own: the keys of the reader are made in the page.
 READ = """(code) => {
     const press = (key) => document.activeElement.dispatchEvent(
@@ -38,20 +33,6 @@ SHOWN = """
     const element = document.getElementById(arguments[0]);
     return element.checkVisibility() ? element.innerText : "";
 """
-
-
-@pytest.fixture(scope="module")
-async def firefox() -> AsyncGenerator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.firefox.launch(channel="moz-firefox", executable_path=FIREFOX)
-        yield browser
-        await browser.close()
-
-
-@pytest.fixture(scope="module")
-def webkit() -> Generator[Remote]:
-    with webkit_browser() as browser:
-        yield browser
 
 
 class FirefoxPhone(Phone):
@@ -87,16 +68,12 @@ async def test_firefox(firefox: Browser, tenant: factory.Tenant, stack: Stack, n
     await context.close()
 
 
-class WebkitPhone:
+class WebkitPhone(WebkitPage):
     """The same hands for a browser that Selenium drives."""
 
     def __init__(self, browser: Remote, tenant: factory.Tenant) -> None:
-        self._browser = browser
+        super().__init__(browser)
         self._tenant = tenant
-
-    async def do(self, action: Callable[[Remote], T]) -> T:
-        """Selenium waits for its answers; the network of this test runs meanwhile."""
-        return await asyncio.to_thread(action, self._browser)
 
     async def press(self, id: str) -> None:
         await self.do(lambda browser: browser.find_element(By.ID, id).click())
@@ -112,13 +89,13 @@ class WebkitPhone:
             said = browser.execute_script(SHOWN, id)
             return said if said and all(text in said for text in texts) else False
 
-        return await self.do(lambda browser: WebDriverWait(browser, PATIENCE / 1000, 0.1).until(is_shown))
+        return await self.until(is_shown)
 
     async def is_gone(self, id: str) -> None:
         def is_hidden(browser: Remote) -> bool:
             return not browser.find_element(By.ID, id).is_displayed()
 
-        await self.do(lambda browser: WebDriverWait(browser, PATIENCE / 1000, 0.1).until(is_hidden))
+        await self.until(is_hidden)
 
     async def show(self, card: Card) -> None:
         token = self._tenant.token(card)

@@ -7,9 +7,9 @@ from playwright.async_api import expect
 
 from tests import factory
 from tests.attacks.pairing.handset import Lead
-from tests.browser.card_page.holder import read_codes
+from tests.browser.card_page.holder import shown_code
 from tests.browser.scanner.network import Network
-from tests.browser.scanner.phone import NAME, PATIENCE, Phone
+from tests.browser.scanner.phone import NAME, Phone
 from tests.browser.studio import Stack, sign_in
 from tests.browser.visit import PHONE, Visitor
 from tests.size import sized
@@ -34,10 +34,9 @@ async def test_from_the_studios_qr_code_to_the_first_scan(stack: Stack, tenant: 
     await studio.get_by_role("link", name="Pair a device").last.click()
     await studio.get_by_label("Gate").fill("North 2")
     await studio.get_by_role("button", name="Show the code").click()
-    await expect(studio.locator("[data-code]")).to_be_visible()
     began = time.monotonic()
     # The phone's own camera reads the code, and opens what is in it.
-    (address,) = read_codes(await studio.screenshot())
+    address = await shown_code(studio, "[data-code]")
     phone = Phone(tenant, stack, stack.origin, await visit(viewport=PHONE))
     await phone.page.goto(address)
     await expect(phone.at("#pair-start")).to_be_focused()
@@ -47,7 +46,7 @@ async def test_from_the_studios_qr_code_to_the_first_scan(stack: Stack, tenant: 
     words = " ".join(await phone.at("#compare-words span").all_inner_texts())
     await expect(studio.locator("[data-words]")).to_have_text(words)
     await studio.get_by_role("button", name="The words are the same: confirm").click()
-    await expect(phone.at("#scan")).to_be_visible(timeout=PATIENCE)
+    await expect(phone.at("#scan")).to_be_visible()
     await expect(phone.at("#status-gate")).to_have_text("North 2")
     await phone.show(await tenant.card())
     await phone.says("ENTER", "green")
@@ -82,7 +81,7 @@ async def test_codes_that_do_not_pair(fresh: Phone, network: Network) -> None:
         await expect(trouble).to_contain_text(sentence)
     await network.cut()
     await fresh.at("#pair-start").click()
-    await expect(trouble).to_contain_text("no network", timeout=PATIENCE)
+    await expect(trouble).to_contain_text("no network")
 
 
 async def test_a_lead_refuses_and_a_person_cancels(fresh: Phone) -> None:
@@ -97,7 +96,7 @@ async def test_a_lead_refuses_and_a_person_cancels(fresh: Phone) -> None:
         if is_refused:
             (request,) = await lead.requests(code)
             await lead.refuse(code, request.request)
-            await expect(fresh.at("#pair-trouble")).to_contain_text("wrong or over", timeout=PATIENCE)
+            await expect(fresh.at("#pair-trouble")).to_contain_text("wrong or over")
         else:
             await fresh.at("#compare-cancel").click()
             await expect(fresh.at("#pair")).to_be_visible()
@@ -141,7 +140,7 @@ async def test_many_devices_are_paired_with_one_code(stack: Stack, tenant: facto
     await studio.get_by_label("Gate").fill("North 2")
     await studio.get_by_label("devices").fill(str(MANY))
     await studio.get_by_role("button", name="Show the code").click()
-    (address,) = read_codes(await studio.screenshot())
+    address = await shown_code(studio, "[data-code]")
     began = time.monotonic()
     phones: dict[str, Phone] = {}
     for number in range(MANY):
@@ -149,14 +148,14 @@ async def test_many_devices_are_paired_with_one_code(stack: Stack, tenant: facto
         await phone.page.goto(address)
         await phone.at("#pair-name").fill(f"Phone {number + 1}")
         await phone.at("#pair-start").click()
-        await expect(phone.at("#compare")).to_be_visible(timeout=PATIENCE)
+        await expect(phone.at("#compare")).to_be_visible()
         words = " ".join(await phone.at("#compare-words span").all_inner_texts())
         asks = studio.get_by_role("article", name=f"Phone {number + 1}", exact=True)
-        await expect(asks.locator("[data-words]")).to_have_text(words, timeout=PATIENCE)
+        await expect(asks.locator("[data-words]")).to_have_text(words)
         await asks.get_by_role("button", name="confirm").click()
         phones[words] = phone
     for phone in phones.values():
-        await expect(phone.at("#scan")).to_be_visible(timeout=PATIENCE)
+        await expect(phone.at("#scan")).to_be_visible()
     print(f"{MANY} devices were paired in {time.monotonic() - began:.0f} s")
     for phone in phones.values():
         await phone.read((await tenant.card()).number)

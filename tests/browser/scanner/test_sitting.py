@@ -6,7 +6,7 @@ import pytest
 
 from tests import factory
 from tests.browser.scanner.network import Network
-from tests.browser.scanner.phone import PATIENCE, Phone, new_phone
+from tests.browser.scanner.phone import Phone, new_phone
 from tests.browser.studio import Stack
 from tests.browser.visit import PHONE, Visitor
 from tests.faults.gates import load
@@ -63,7 +63,6 @@ async def test_a_long_sitting_without_a_network(
     await phone.page.wait_for_function(
         "(text) => document.getElementById('status-waiting').textContent.startsWith(text)",
         arg=str(SCANS),
-        timeout=PATIENCE,
     )
     if FULL:
         assert p95 < WITHIN_MS

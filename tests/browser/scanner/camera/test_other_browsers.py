@@ -1,18 +1,16 @@
 """The same camera in Firefox and in WebKit, which take no video from a file: frames are drawn on a canvas instead."""
 
-import asyncio
-
 import pytest
-from playwright.async_api import async_playwright
+from playwright.async_api import Browser
+from selenium.webdriver import Remote
 
-from tests.browser.card_page.webkit import webkit_browser
 from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.site import Site
 from tests.browser.visit import TELL_VIOLATIONS, Visit
+from tests.browser.webkit import WebkitPage
 
 pytestmark = pytest.mark.browser
 
-FIREFOX = "/usr/bin/firefox-esr"
 TEXTS = feeds.tokens(8, seed=8)
 START = """(async () => {
     const { replaceCamera } = await import("/fake_camera.js");
@@ -31,28 +29,24 @@ def start(site: Site) -> str:
     return START.replace("COUNT", str(len(site.frames)))
 
 
-async def test_firefox(site: Site, start: str) -> None:
-    async with async_playwright() as playwright:
-        browser = await playwright.firefox.launch(channel="moz-firefox", executable_path=FIREFOX)
-        visit = Visit(await browser.new_page())
-        await visit.page.add_init_script(TELL_VIOLATIONS)
-        await visit.page.goto(site.origin)
-        assert await visit.page.evaluate(start) is None
-        await visit.page.wait_for_function(f"(texts) => {READ_ALL}", arg=TEXTS, timeout=WITHIN * 1000)
-        assert visit.complaints == []
-        await browser.close()
+async def test_firefox(firefox: Browser, site: Site, start: str) -> None:
+    visit = Visit(await firefox.new_page())
+    await visit.page.add_init_script(TELL_VIOLATIONS)
+    await visit.page.goto(site.origin)
+    assert await visit.page.evaluate(start) is None
+    await visit.page.wait_for_function(f"(texts) => {READ_ALL}", arg=TEXTS, timeout=WITHIN * 1000)
+    assert visit.complaints == []
 
 
-async def test_webkit(site: Site, start: str) -> None:
-    def run() -> None:
-        with webkit_browser() as browser:
-            browser.set_script_timeout(WITHIN)
-            browser.get(site.origin)
-            assert browser.execute_async_script(f"{start}.then(arguments[0])") is None
-            waiting = f"""
-                const [texts, done] = arguments;
-                setInterval(() => {{ if ({READ_ALL}) done(bench.codes); }}, 100);
-            """
-            assert set(browser.execute_async_script(waiting, TEXTS)) == set(TEXTS)
+async def test_webkit(webkit: Remote, site: Site, start: str) -> None:
+    def read(browser: Remote) -> set[str]:
+        browser.set_script_timeout(WITHIN)
+        browser.get(site.origin)
+        assert browser.execute_async_script(f"{start}.then(arguments[0])") is None
+        waiting = f"""
+            const [texts, done] = arguments;
+            setInterval(() => {{ if ({READ_ALL}) done(bench.codes); }}, 100);
+        """
+        return set(browser.execute_async_script(waiting, TEXTS))
 
-    await asyncio.to_thread(run)
+    assert await WebkitPage(webkit).do(read) == set(TEXTS)

@@ -63,7 +63,7 @@ async def test_the_pictures_show_the_way_of_a_volunteer(phone: Phone, network: N
     await keep(phone, "compare")
     (request,) = await lead.requests(code)
     phone.device = await lead.confirm(code, request.request)
-    await expect(phone.at("#view")).to_have_attribute("data-camera", "on", timeout=15_000)
+    await expect(phone.at("#view")).to_have_attribute("data-camera", "on")
     await phone.has_list()
     await keep(phone, "ready")
     await network.cut()

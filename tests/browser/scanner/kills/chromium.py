@@ -48,14 +48,21 @@ class Chromium:
 
     def place(self, name: str) -> Path:
         """The LevelDB of a place: that of the site, or that of its bucket."""
-        default = self.profile / "Default"
-        pattern = "IndexedDB/*.indexeddb.leveldb" if name == "main" else "WebStorage/*/IndexedDB/*.leveldb"
-        (found,) = default.glob(pattern)
+        (found,) = self._found(name)
         return found
 
     def is_whole(self, name: str) -> bool:
-        """Whether nothing in the log of this place is torn. While it is, the other may be the only copy."""
-        return leveldb_log.is_whole(log_of(self.place(name)).read_bytes())
+        """Whether this place is there and nothing in its log is torn. If not, the other may be the only copy.
+
+        A browser that is killed as it starts has not yet made a place anew that was deleted, or has not begun its log.
+        """
+        logs = [log for place in self._found(name) for log in logs_of(place)]
+        return bool(logs) and leveldb_log.is_whole(logs[-1].read_bytes())
+
+    def _found(self, name: str) -> list[Path]:
+        default = self.profile / "Default"
+        pattern = "IndexedDB/*.indexeddb.leveldb" if name == "main" else "WebStorage/*/IndexedDB/*.leveldb"
+        return list(default.glob(pattern))
 
 
 def _lives(group: int) -> bool:
@@ -104,4 +111,9 @@ HARMS: Final[tuple[Harm, ...]] = (delete, tear_header, cut, overwrite, lose_list
 
 
 def log_of(place: Path) -> Path:
-    return max(place.glob("*.log"), key=lambda path: int(path.stem))
+    return logs_of(place)[-1]
+
+
+def logs_of(place: Path) -> list[Path]:
+    """The oldest first."""
+    return sorted(place.glob("*.log"), key=lambda path: int(path.stem))

@@ -58,17 +58,18 @@ class Screen:
             self.lost[opened["lost"]] += 1
         return opened
 
-    def live(self, rng: random.Random) -> None:
-        """One browser, until it is killed."""
+    def live(self, rng: random.Random) -> bool:
+        """One browser, until it is killed. Whether its gate had opened: only then has it mended what it found."""
         self.plan()
         if rng.randrange(EARLY) == 0:
             self._browser.start()
             time.sleep(rng.uniform(0.2, 2.0))
             self.die("as it starts")
-            return
+            return False
         assert self.start()["paired"], self.told()
         time.sleep(rng.uniform(0, LONGEST_LIFE))
         self.die("as it scans")
+        return True
 
     def plan(self) -> None:
         """The guest who stood there when the last browser died shows the code again."""
@@ -130,9 +131,9 @@ def run(screen: Screen, rng: random.Random) -> None:
     """All kills and harms. One store is harmed at a time: the next when both are whole again."""
     due = sorted(rng.sample(range(KILLS), TEARS))
     while screen.kills.total() < KILLS or due:
-        screen.live(rng)
+        opened = screen.live(rng)
         assert screen.kills.total() < MOST_KILLS, screen.told()
-        if due and screen.kills.total() > due[0] and screen.is_whole():
+        if due and screen.kills.total() > due[0] and opened and screen.is_whole():
             due.pop(0)
             screen.harm(rng)
 
