@@ -131,7 +131,7 @@ bench-start:  ## CPU and memory of `gatepass serve` until it is ready, in turn w
 	$(BIN)/python -m bench.start $(if $(COMMIT),--commit $(COMMIT))
 
 .PHONY: bench-growth
-bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizations, in one run; needs wrk, 12 GB of disk
+bench-growth:  ## from 100,000 to 10 million tickets, from 1 to 10,000 organizations, in one run; needs wrk, 25 GB of disk, 16 GB of memory
 	$(call need,wrk)
 	$(BIN)/python -m bench.growth
 

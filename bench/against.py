@@ -24,7 +24,7 @@ SCENARIOS = "8 clients,connection,subscribed,token,verify,events"
 def measured(version: Version, options: argparse.Namespace, out: Path) -> list[Series]:
     """One round of its bench."""
     sizes = ("--tickets", str(options.tickets), "--seconds", str(options.seconds), "--processes", "2")
-    shown = bench_of(version, "bench.scan", "--rounds", "1", "--only", SCENARIOS, *sizes, "--out", str(out))
+    shown = bench_of(version, "bench.scan", "--rounds", "1", "--only", options.only, *sizes, "--out", str(out))
     assert (out / "scan.json").exists(), f"{version.name}: {shown}"
     series = json.loads((out / "scan.json").read_text())["series"]
     found = [Series(one["name"], [Slice(**part) for part in one["slices"]]) for one in series]
@@ -52,6 +52,7 @@ def cpu_us(one: Slice) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--commit", default=BEFORE)
+    parser.add_argument("--only", default=SCENARIOS, help="parts of the names of scenarios of `bench.scan`")
     parser.add_argument("--tickets", type=int, default=400_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=2)

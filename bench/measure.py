@@ -52,6 +52,10 @@ class Series:
     def rate(self) -> float:
         return self.figure(lambda one: one.rate) or 0
 
+    @property
+    def mean_us(self) -> float:
+        return self.figure(lambda one: one.mean_us) or 0
+
 
 class Served(Protocol):
     """A process, or the edge in front of some."""

@@ -39,19 +39,31 @@ SELECT 1 / (count(*) FILTER (WHERE v.verdict = 'activated') = :size::bigint)::in
 """
 
 DONE = re.compile(r"number of transactions actually processed: (\d+)")
-MEAN = re.compile(r"latency average = ([\d.]+) ms")
+# Of the statement alone, without the pause behind it: a line of `--report-per-command`.
+MEAN = re.compile(r"([\d.]+) +\d+ +SELECT 1 /")
 FAILED = re.compile(r"number of failed transactions: (\d+)")
 
 
 def pgbench(
-    cluster: Cluster, folder: Path, first: int, seconds: float, clients: int, size: int, database: str = "bench"
+    cluster: Cluster,
+    folder: Path,
+    first: int,
+    seconds: float,
+    clients: int,
+    size: int,
+    *,
+    pause_us: int = 0,
+    database: str = "bench",
 ) -> Slice:
-    """Activate tickets for some seconds, `size` in a transaction, beginning with number `first`."""
+    """Activate tickets for some seconds, `size` in a transaction, beginning with number `first`.
+
+    A client waits `pause_us` between an answer and its next statement, so that PostgreSQL waits too.
+    """
     script = folder / "bare.sql"
-    script.write_text(ONE if size == 1 else MANY)
+    script.write_text((ONE if size == 1 else MANY) + (f"\\sleep {pause_us} us\n" if pause_us else ""))
     variables = {"first": first, "i": 0, "clients": clients, "size": size}
     command = [
-        str(cluster.binaries / "pgbench"), "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)),
+        str(cluster.binaries / "pgbench"), "-n", "-r", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)),
         "-T", str(int(seconds)), "-f", str(script), "-h", "127.0.0.1", "-p", str(cluster.port), "-U", "postgres",
         *(part for name, value in variables.items() for part in ("-D", f"{name}={value}")), database,
     ]  # fmt: skip

@@ -28,6 +28,8 @@ from tests.processes import GatepassProcess
 MOST_A_SECOND = 22_000
 # Making a phone's code takes a third of a millisecond, so that fewer are made.
 CODES_A_SECOND = 8_000
+# About as long as PostgreSQL waits between two scans of one connection.
+PAUSE_US = 1_500
 
 
 @dataclass
@@ -42,8 +44,8 @@ class Scenario:
 
 
 def scenarios(cluster: Cluster, folder: Path, data: dataset.Dataset, served: list[GatepassProcess]) -> list[Scenario]:
-    def bare(clients: int, size: int) -> Callable[[int, float], Slice]:
-        return lambda first, seconds: pgbench(cluster, folder, first, seconds, clients, size)
+    def bare(clients: int, size: int, pause_us: int = 0) -> Callable[[int, float], Slice]:
+        return lambda first, seconds: pgbench(cluster, folder, first, seconds, clients, size, pause_us=pause_us)
 
     def http(connections: int, way: str, *, idempotency_key: bool = True) -> Callable[[int, float], Slice]:
         return lambda first, seconds: wrk(
@@ -56,6 +58,7 @@ def scenarios(cluster: Cluster, folder: Path, data: dataset.Dataset, served: lis
 
     return [
         Scenario("bare, 1 client", bare(1, 1)),
+        Scenario("bare, 1 client, with pauses", bare(1, 1, PAUSE_US)),
         Scenario("bare, 8 clients", bare(8, 1)),
         Scenario("bare, 16 clients", bare(16, 1)),
         Scenario("bare, 32 a transaction", bare(2, 32)),

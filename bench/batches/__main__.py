@@ -28,7 +28,7 @@ def show(console: Console, series: list[Series]) -> None:
         shown.add_row(
             one.name,
             f"{one.rate:,.0f}",
-            f"{(one.figure(lambda s: s.mean_us) or 0) / 1000:,.1f}",
+            f"{one.mean_us / 1000:,.1f}",
             f"{one.figure(lambda s: s.python_us) or 0:,.0f}",
             f"{one.figure(lambda s: s.postgres_us) or 0:,.0f}",
             f"{one.figure(lambda s: s.wal_bytes) or 0:,.0f}",
