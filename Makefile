@@ -84,13 +84,13 @@ full:  ## the long tests at full size: 300 runs of the model, a minute of eight 
 
 .PHONY: browser
 browser: tools/node_modules  ## the pages in a real browser
-	$(call need,chromium)
+	$(call need,chromium-headless-shell)
 	$(BIN)/pytest -q -n 2 --dist worksteal -m browser tests/browser --ignore tests/browser/card_page \
 	  --ignore tests/browser/scanner
 
 .PHONY: pictures
 pictures: tools/node_modules  ## take the pictures of docs/studio and of the scanner's guide again
-	$(call need,chromium)
+	$(call need,chromium-headless-shell)
 	GATEPASS_PICTURES=1 $(BIN)/pytest -q -m browser tests/browser -k "studio or guide_pictures"
 
 .PHONY: acceptance
@@ -184,13 +184,13 @@ webhooks-check:  ## webhooks in short, for CI: kills at every step, order, bad r
 
 .PHONY: card-check
 card-check: tools/node_modules  ## the card in the hand, in short, for CI: three browsers, mail past kills, a PDF read back, passes
-	$(call need,chromium exim4 firefox openssl pdftoppm webkit)
+	$(call need,chromium-headless-shell exim4 firefox openssl pdftoppm webkit)
 	$(BIN)/pytest -q -n 2 --dist loadfile -m browser tests/browser/card_page
 	$(BIN)/pytest -q -n 2 --dist loadfile $(CARDS)
 
 .PHONY: card-full
 card-full: tools/node_modules  ## the same at full size: 20,000 letters past 50 kills, a PDF of 10,000 cards; and letters a second
-	$(call need,chromium exim4 firefox openssl pdftoppm webkit)
+	$(call need,chromium-headless-shell exim4 firefox openssl pdftoppm webkit)
 	$(BIN)/pytest -q -m browser tests/browser/card_page
 	GATEPASS_FULL=1 $(BIN)/pytest -q -s $(CARDS)
 	$(BIN)/python -m bench.mail
@@ -206,13 +206,13 @@ gate-full:  ## the same at full size: 1,000 seeds of 20 gates from FROM on, 1,00
 
 .PHONY: scanner-check
 scanner-check: sdk-js/node_modules tools/node_modules  ## the scanner in short, for CI: three browsers, readers, no network, what a phone keeps
-	$(call need,chromium firefox webkit)
+	$(call need,chromium chromium-headless-shell firefox webkit)
 	$(BIN)/pytest -q -n 2 --dist worksteal tests/scanner
 	$(BIN)/pytest -q -n 2 --dist worksteal -m browser tests/browser/scanner
 
 .PHONY: scanner-full
 scanner-full: sdk-js/node_modules tools/node_modules  ## the same at full size: every look and language, all kills; pictures in test-results/scanner
-	$(call need,chromium firefox webkit)
+	$(call need,chromium chromium-headless-shell firefox webkit)
 	$(BIN)/pytest -q tests/scanner
 	GATEPASS_FULL=1 $(BIN)/pytest -q -s -m browser tests/browser/scanner
 
@@ -283,7 +283,7 @@ sdk-full:  ## at full size: a queue of 10,000 scans, drained by a process that i
 
 .PHONY: sdk-js-check
 sdk-js-check: sdk-js/node_modules  ## the SDK for JavaScript, in short, for CI: types, units, its package, 500 scans through a bad network
-	$(call need,chromium)
+	$(call need,chromium-headless-shell)
 	cd sdk-js && { npm run --silent check & checking=$$!; npm --silent test && wait $$checking; }
 	$(BIN)/pytest -q -n 2 --dist loadfile -m "not alone" $(SDK_JS)
 	$(BIN)/pytest -q -s -m alone $(SDK_JS)
@@ -386,7 +386,7 @@ docs:  ## build the documentation's site into site/
 
 .PHONY: docs-check
 docs-check:  ## the documentation: generated parts, links, the site, every code block, the way to the first webhook
-	$(call need,chromium curl git jq)
+	$(call need,chromium-headless-shell curl git jq)
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/docs --ignore tests/docs/test_first_webhook.py --ignore tests/docs/test_page_runner.py
 	$(BIN)/pytest -q -s tests/docs/test_page_runner.py tests/docs/test_first_webhook.py
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import psycopg
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -30,6 +31,10 @@ MOST_A_SECOND = 22_000
 CODES_A_SECOND = 8_000
 # About as long as PostgreSQL waits between two scans of one connection.
 PAUSE_US = 1_500
+
+# Lines of the log of a process that are shown where a call failed.
+MOST_LINES = 5
+REFUSED = "SELECT coalesce(code, 'none'), count(*) FROM logged_call WHERE status >= 400 GROUP BY code"
 
 
 @dataclass
@@ -119,11 +124,20 @@ class Run:
         # No worker runs: the cost of writing messages is measured, not that of sending them.
         with dataset.subscribed(self.url) if scenario.subscribed else nullcontext():
             one = costed(lambda: scenario.run(first, seconds), pids, self.cluster)
+        if one.failed:
+            self.console.print(f"[red]{scenario.name}: {one.failed} calls were refused or broken. {self._refusals()}")
         if scenario.needs_token:
             self.next_token += one.used
         else:
             self.next_ticket += one.used
         return one
+
+    def _refusals(self) -> str:
+        """What the request log and the logs of the processes say of them."""
+        with psycopg.connect(self.url) as connection:
+            logged = connection.execute(REFUSED).fetchall()
+        lines = [line for process in self.served for line in process.lines[1:][-MOST_LINES:]]
+        return f"Refused in this database: {dict(logged)}.\n{''.join(lines)}"
 
 
 def run(options: argparse.Namespace, console: Console) -> list[Series]:

@@ -72,11 +72,11 @@ def test_help_lists_every_target_in_columns() -> None:
         ("test", "openssl poppler-utils redis-server"),
         ("bench", "wrk"),
         ("bench-peer", "wrk redis-server"),
-        ("docs-check", "chromium fonts-dejavu-core curl git jq"),
+        ("docs-check", "chromium-headless-shell fonts-dejavu-core curl git jq"),
     ],
 )
 def test_a_missing_program_is_one_line_with_its_package(bare: Path, target: str, packages: str) -> None:
-    made = make(target, PATH=str(bare), CHROMIUM=str(bare / "chromium"))
+    made = make(target, PATH=str(bare), HEADLESS_SHELL=str(bare / "chromium-headless-shell"))
     assert made.returncode == 2
     assert made.stdout == f"make {target} needs packages that are missing; on Debian: apt install {packages}\n"
     assert made.stderr.splitlines() == [f"make: *** [Makefile:{line_of(target)}: {target}] Error 1"]

@@ -4,6 +4,7 @@ set -euo pipefail
 
 declare -A packages=(
     [chromium]="chromium fonts-dejavu-core"
+    [chromium-headless-shell]="chromium-headless-shell fonts-dejavu-core"
     [curl]=curl
     [envsubst]=gettext-base
     [etcd]=etcd-server
@@ -38,6 +39,7 @@ declare -A packages=(
 is_installed() {
     case $1 in
         chromium) [ -x "${CHROMIUM:-/usr/bin/chromium}" ] ;;
+        chromium-headless-shell) [ -x "${HEADLESS_SHELL:-/usr/bin/chromium-headless-shell}" ] ;;
         exim4 | haproxy | ip | iptables) [ -x "/usr/sbin/$1" ] ;;
         firefox) [ -x /usr/bin/firefox-esr ] ;;
         libevent-dev) [ -e /usr/include/event2/event.h ] ;;

@@ -1,6 +1,5 @@
 """A real browser for the test session, and pages in it."""
 
-import os
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, as
 from selenium.webdriver import Remote
 
 from tests import factory
+from tests.browser.browsers import FIREFOX, HEADLESS_SHELL, QUIET
 from tests.browser.studio import Stack
 from tests.browser.visit import DESKTOP, PATIENCE, TELL_VIOLATIONS, Colours, Visit, Visitor
 from tests.browser.webkit import webkit_browser
@@ -16,27 +16,15 @@ from tests.mail_server import mail_server
 from tests.postgres import free_port
 from tests.processes import launch_worker, serve
 
-FIREFOX = "/usr/bin/firefox-esr"
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-domain-reliability",
-    "--disable-sync",
-    "--no-first-run",
-]
-
 expect.set_options(timeout=PATIENCE * 1000)
 
 
 @pytest.fixture(scope="session")
 async def browser() -> AsyncGenerator[Browser]:
     async with async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield chromium
-        await chromium.close()
+        shell = await playwright.chromium.launch(executable_path=HEADLESS_SHELL, args=QUIET)
+        yield shell
+        await shell.close()
 
 
 @pytest.fixture(scope="module")

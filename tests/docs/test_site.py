@@ -1,6 +1,5 @@
 """The site: built with strict links, loads nothing from other sites, and has each page as Markdown too."""
 
-import os
 import re
 import threading
 from collections.abc import Generator
@@ -11,10 +10,10 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.browser.browsers import HEADLESS_SHELL, QUIET
 from tests.markdown_page import ROOT, Page
 from tools import site
 
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 LISTED = re.compile(r"^- \[.+\]\((.+)\): (.+)$", re.MULTILINE)
 Scheme = Literal["light", "dark"]
 COPY = ".md-code__nav"
@@ -48,7 +47,7 @@ def address() -> Generator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        launched = playwright.chromium.launch(executable_path=HEADLESS_SHELL, args=QUIET)
         yield launched
         launched.close()
 

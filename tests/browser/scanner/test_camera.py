@@ -7,7 +7,7 @@ from playwright.async_api import async_playwright, expect
 
 from tests import factory
 from tests.attacks.pairing.handset import Lead
-from tests.browser.conftest import CHROMIUM, QUIET
+from tests.browser.browsers import HEADLESS_SHELL, QUIET
 from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.conftest import FAKE
 from tests.browser.scanner.network import Network
@@ -29,7 +29,7 @@ async def test_the_camera_pairs_and_scans(
     feed = feeds.write_feed(tmp_path / "feed.mjpeg", [(feeds.tilted, text) for text in texts])
     async with async_playwright() as playwright:
         options = [*QUIET, *FAKE, f"--use-file-for-fake-video-capture={feed}"]
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        browser = await playwright.chromium.launch(executable_path=HEADLESS_SHELL, args=options)
         context = await browser.new_context(viewport=PHONE)
         await context.add_init_script(TELL_VIOLATIONS)
         phone = Phone(tenant, stack, network.origin, Visit(await context.new_page()))

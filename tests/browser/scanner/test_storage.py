@@ -9,7 +9,7 @@ from playwright.async_api import Page, Playwright, Request, async_playwright
 from gatepass.domain import cards
 from gatepass.domain.cards import Card
 from tests import factory
-from tests.browser.conftest import CHROMIUM, QUIET
+from tests.browser.browsers import HEADLESS_SHELL, QUIET
 from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import NAME, new_phone
 from tests.browser.studio import Stack
@@ -107,7 +107,7 @@ async def test_nothing_of_a_guest_can_be_read_on_the_phone(
     playwright: Playwright, tenant: factory.Tenant, stack: Stack, network: Network, tmp_path: Path
 ) -> None:
     context = await playwright.chromium.launch_persistent_context(
-        tmp_path, executable_path=CHROMIUM, args=QUIET, viewport=PHONE
+        tmp_path, executable_path=HEADLESS_SHELL, args=QUIET, viewport=PHONE
     )
     page = await context.new_page()
     keys = KeysInRequests(page)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.conftest import CHROMIUM, QUIET
+from tests.browser.browsers import HEADLESS_SHELL, QUIET
 from tests.sdk.javascript.node import Project, tool
 from tools import code_cases, webhook_cases
 
@@ -128,7 +128,7 @@ def sdk(project: Project, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @contextmanager
 def opened(url: str, profile: Path) -> Generator[Page]:
     with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=QUIET)
+        context = playwright.chromium.launch_persistent_context(profile, executable_path=HEADLESS_SHELL, args=QUIET)
         page = context.new_page()
         page.goto(url)
         yield page

@@ -11,7 +11,7 @@ from playwright.async_api import ViewportSize, async_playwright, expect
 
 from tests import factory
 from tests.attacks.pairing.handset import Lead
-from tests.browser.conftest import CHROMIUM, QUIET
+from tests.browser.browsers import HEADLESS_SHELL, QUIET
 from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.conftest import FAKE
 from tests.browser.scanner.network import Network
@@ -46,7 +46,7 @@ async def phone(tenant: factory.Tenant, stack: Stack, network: Network, tmp_path
     feed = feeds.write_feed(tmp_path / "feed.mjpeg", [(unreadable, feeds.tokens(2, seed=1)[1])], held=30, empty=0)
     async with async_playwright() as playwright:
         options = [*QUIET, *FAKE, f"--use-file-for-fake-video-capture={feed}"]
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        browser = await playwright.chromium.launch(executable_path=HEADLESS_SHELL, args=options)
         context = await browser.new_context(viewport=SCREEN, color_scheme="light", locale="en-GB")
         yield Phone(tenant, stack, network.origin, Visit(await context.new_page()))
         await browser.close()
