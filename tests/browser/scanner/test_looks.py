@@ -167,6 +167,7 @@ async def without_a_network(phone: Phone, network: Network, look: Look) -> None:
     await phone.says("WAIT", "amber")
     await look.at_result("amber-wait")
     await look.at("after-amber")
+    await phone.is_offline()
     await network.restore()
     await phone.is_online()
     card = await followed(phone, "manifest", 5)
