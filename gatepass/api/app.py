@@ -77,7 +77,7 @@ def routes(state: ApiState) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
     state: ApiState = app.state.api_state
     state.open()
-    async with state.readiness.watched():
+    async with state.readiness.watched(), state.api_keys.reading_ahead():
         yield
     await state.close()
 

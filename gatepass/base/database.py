@@ -88,11 +88,11 @@ class Tx:
         await self.run("RELEASE SAVEPOINT block")
 
     async def all(self, kind: type[T], sql: LiteralString, *values: object) -> list[T]:
-        return [_shaped(kind, row) for row in await self.rows(sql, *values)]
+        return [shaped(kind, row) for row in await self.rows(sql, *values)]
 
     async def one(self, kind: type[T], sql: LiteralString, *values: object) -> T | None:
         rows = await self.rows(sql, *values)
-        return _shaped(kind, rows[0]) if rows else None
+        return shaped(kind, rows[0]) if rows else None
 
     async def value(self, sql: LiteralString, *values: object) -> Any:
         rows = await self.rows(sql, *values)
@@ -281,7 +281,7 @@ def _cause(error: Exception) -> str:
     return next((cause for kind, cause in CAUSES.items() if isinstance(error, kind)), "lost")
 
 
-def _shaped(kind: type[T], row: Row) -> T:
+def shaped(kind: type[T], row: Row) -> T:
     """A row as a dataclass. Columns and fields have the same names; an enum is made from its value."""
     return kind(**{name: row[name] if make is None else make(row[name]) for name, make in _makers(kind)})
 

@@ -12,6 +12,7 @@ from gatepass.base.errors import Unavailable
 from gatepass.domain import keys
 from gatepass.domain.keys import InvalidKey, Mode, WrongCell, make_key
 from tests import factory
+from tests.api.conftest import Api, assert_error, scan_body
 from tests.postgres import Cluster
 from tests.postgres_proxy import Proxy
 
@@ -86,3 +87,49 @@ async def test_a_key_of_another_cell_costs_no_question(counting: CountingDatabas
     with pytest.raises(WrongCell):
         await cache.load(f"Bearer {make_key(Mode.LIVE, 'b')}", None, factory.now())
     assert counting.asked == 0
+
+
+async def test_keys_that_were_read_ahead_cost_no_question(counting: CountingDatabase, tenant: factory.Tenant) -> None:
+    cache, made = ApiKeyCache(counting, {"a"}), await tenant.key()
+    async with tenant.db.transaction() as tx:
+        await keys.mark_used(tx, {(tenant.id, made.id): (factory.now(), None)})
+    await cache.read_ahead()
+    caller = cache.cached(f"Bearer {made.text}", None)
+    assert caller is not None
+    assert caller.key_id == made.id
+    assert cache.cached(f"bearer {made.text}", None) is caller
+    assert cache.cached(f"Secret {made.text}", None) is None, "no other scheme opens it"
+    assert counting.asked == 1
+
+
+async def test_a_key_that_was_read_ahead_opens_its_own_cell_alone(
+    counting: CountingDatabase, tenant: factory.Tenant
+) -> None:
+    cache, made = ApiKeyCache(counting, {"b"}), await tenant.key()
+    await cache.read_ahead()
+    for _ in range(2):
+        with pytest.raises(WrongCell):
+            cache.cached(f"Bearer {made.text}", None)
+
+
+async def test_a_key_that_was_read_ahead_and_revoked_is_refused(api: Api, tenant: factory.Tenant) -> None:
+    made = await tenant.key()
+    await api.state.api_keys.read_ahead()
+    async with tenant.db.transaction() as tx:
+        await keys.revoke(tx, tenant.id, made.id, by=factory.BY, at=factory.now())
+    async with api.client(made.text) as client:
+        assert_error(await client.post("/scan", json=scan_body(tenant, "SVC-0000-0000-0000")), 401, "invalid_key")
+    assert api.state.api_keys.cached(f"Bearer {made.text}", None) is None
+
+
+async def test_a_database_that_is_away_is_no_reason_not_to_start(cluster: Cluster, database_url: str) -> None:
+    proxy = Proxy()
+    async with proxy.running(cluster.port):
+        proxy.freeze()
+        database = Database(proxy.url(database_url), deadline=0.3)
+        cache = ApiKeyCache(database, {"a"})
+        await cache.read_ahead()
+        async with cache.reading_ahead():
+            pass
+        proxy.thaw()
+        await database.close()

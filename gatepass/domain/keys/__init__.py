@@ -9,6 +9,7 @@ from gatepass.domain.keys.authentication import (
     authenticate,
     bearer_key,
     find_all,
+    latest_used,
     require_address,
 )
 from gatepass.domain.keys.device_keys import (
@@ -29,6 +30,7 @@ from gatepass.domain.keys.key import (
     Mode,
     Scope,
     WrongCell,
+    digest,
     is_well_formed,
     make_key,
     mode_of,
@@ -82,6 +84,7 @@ __all__ = [
     "authenticate",
     "bearer_key",
     "choose_rate",
+    "digest",
     "endpoints_for",
     "find_all",
     "find_key",
@@ -92,6 +95,7 @@ __all__ = [
     "key_of_operator",
     "keys_made_by",
     "keys_of",
+    "latest_used",
     "make_key",
     "mark_used",
     "mode_of",

@@ -7,12 +7,14 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache, partial
 from ipaddress import IPv4Network, IPv6Network
 from typing import Final
 from uuid import UUID
 
+from gatepass.base.batcher import map_in_pieces
 from gatepass.base.client_ip import Address, is_within
-from gatepass.base.database import Tx
+from gatepass.base.database import Tx, shaped
 from gatepass.domain.keys.key import (
     Caller,
     DeviceAssignment,
@@ -72,6 +74,12 @@ async def find_all(tx: Tx, keys: Sequence[str]) -> list["KeyRow | None"]:
     return [row if row and row.mode is mode_of(key) else None for row, key in zip(found, keys, strict=True)]
 
 
+async def latest_used(tx: Tx, most: int) -> list["KeyRow"]:
+    """Keys that are not revoked, those that were used last: what a process reads before it is asked for them."""
+    rows = await tx.rows(LATEST_USED, most)
+    return await map_in_pieces(partial(shaped, KeyRow), rows)
+
+
 def admit(row: "KeyRow | None", address: Address | None, *, at: datetime) -> Caller:
     """The caller with this key, if it is valid now and from this address."""
     if row is None:
@@ -116,7 +124,7 @@ class KeyRow:
             self.organization_id,
             self.id,
             self.mode,
-            frozenset(self.scopes),
+            _scope_set(*self.scopes),
             self.rate_per_second,
             self.burst,
             tuple(self.allowed_networks or ()),
@@ -129,15 +137,35 @@ class KeyRow:
         return DeviceAssignment(self.device_id, self.event_id, self.gate)
 
 
-# While its organization is suspended, a key keeps its own expiry in `resumed_expires_at`.
-BY_HASHES: Final = """
-    -- every organization: the key determines which one
-    SELECT k.hash, k.organization_id, k.id, k.mode, k.scopes, k.rate_per_second, k.burst, k.allowed_networks,
+@lru_cache(1024)
+def _scope_set(*scopes: str) -> frozenset[str]:
+    """Ten thousand keys have a few of these, which would take most of the memory of a caller."""
+    return frozenset(scopes)
+
+
+# Of `api_key k`, with the names of the fields of KeyRow. While its organization is suspended, a key keeps its own
+# expiry in `resumed_expires_at`.
+COLUMNS: Final = """
+           k.hash, k.organization_id, k.id, k.mode, k.scopes, k.rate_per_second, k.burst, k.allowed_networks,
            CASE WHEN k.resumed_expires_at IS NULL THEN k.expires_at
                 ELSE nullif(k.resumed_expires_at, 'infinity') END AS expires_at,
            k.revoked_at,
            (SELECT o.suspended_at IS NOT NULL FROM organization o WHERE o.id = k.organization_id) AS suspended,
            k.device_id, k.event_id, k.gate
+"""
+
+BY_HASHES: Final = """
+    -- every organization: the key determines which one
+    SELECT """ + COLUMNS + """
       FROM api_key k
      WHERE k.hash = ANY ($1)
-"""
+"""  # fmt: skip
+
+LATEST_USED: Final = """
+    -- every organization: a process serves all of them
+    SELECT """ + COLUMNS + """
+      FROM api_key k
+     WHERE k.revoked_at IS NULL
+     ORDER BY k.last_used_at DESC NULLS LAST
+     LIMIT $1
+"""  # fmt: skip

@@ -39,6 +39,7 @@ EVERY_ORGANIZATION: Final = {
     "imports/cleanup.NEXT",
     "imports/runner.NEXT",
     "keys/authentication.BY_HASHES",
+    "keys/authentication.LATEST_USED",
     "keys/rates.OF_OPERATOR",
     "lifecycle/listing.PAGE",
     "mail/cleanup.DELETE",
