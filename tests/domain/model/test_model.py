@@ -84,6 +84,7 @@ HARD: Final = {
     "an event that is not published lets people in",
     "an old ticket of the card hides that it has none now",
     "a ticket opens every gate",
+    "a scan without a gate opens every gate",
     "doors are judged by when a scan is sent",
 }
 
