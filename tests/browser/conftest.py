@@ -8,10 +8,10 @@ from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, as
 from selenium.webdriver import Remote
 
 from tests import factory
-from tests.browser.browsers import FIREFOX, HEADLESS_SHELL, QUIET
+from tests.browser.engines.programs import FIREFOX, HEADLESS_SHELL, QUIET
+from tests.browser.engines.webkit import webkit_browser
 from tests.browser.studio import Stack
 from tests.browser.visit import DESKTOP, PATIENCE, TELL_VIOLATIONS, Colours, Visit, Visitor
-from tests.browser.webkit import webkit_browser
 from tests.mail_server import mail_server
 from tests.postgres import free_port
 from tests.processes import launch_worker, serve

@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.browser.browsers import HEADLESS_SHELL, QUIET
+from tests.browser.engines.programs import HEADLESS_SHELL, QUIET
 from tests.markdown_page import ROOT, Page
 from tools import site
 

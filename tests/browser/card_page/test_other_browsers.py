@@ -9,8 +9,8 @@ from selenium.webdriver.common.by import By
 
 from tests.browser.card_page.holder import WITHIN, WORKER_READY, Holder, opened, read_codes, shown_code
 from tests.browser.card_page.network import Network
+from tests.browser.engines.webkit import WebkitPage
 from tests.browser.visit import PATIENCE, PHONE, TELL_VIOLATIONS, Visit
-from tests.browser.webkit import WebkitPage
 
 pytestmark = pytest.mark.browser
 

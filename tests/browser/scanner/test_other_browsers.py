@@ -10,12 +10,12 @@ from selenium.webdriver.common.by import By
 from gatepass.domain.cards import Card
 from tests import factory
 from tests.attacks.pairing.handset import Lead
+from tests.browser.engines.webkit import WebkitPage
 from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import NAME, WORKER_READY, Phone
 from tests.browser.scanner.test_offline import activations
 from tests.browser.studio import Stack
 from tests.browser.visit import PHONE, TELL_VIOLATIONS, Visit
-from tests.browser.webkit import WebkitPage
 
 pytestmark = pytest.mark.browser
 

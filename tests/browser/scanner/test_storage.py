@@ -9,7 +9,7 @@ from playwright.async_api import Page, Playwright, Request, async_playwright
 from gatepass.domain import cards
 from gatepass.domain.cards import Card
 from tests import factory
-from tests.browser.browsers import HEADLESS_SHELL, QUIET
+from tests.browser.engines.programs import HEADLESS_SHELL, QUIET
 from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import NAME, new_phone
 from tests.browser.studio import Stack

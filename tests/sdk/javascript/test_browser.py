@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.browsers import HEADLESS_SHELL, QUIET
+from tests.browser.engines.programs import HEADLESS_SHELL, QUIET
 from tests.sdk.javascript.node import Project, tool
 from tools import code_cases, webhook_cases
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
-from tests.browser.browsers import CHROMIUM, QUIET
+from tests.browser.engines.programs import CHROMIUM, QUIET
 from tests.browser.scanner.camera.site import Site, build, serving
 from tests.browser.visit import TELL_VIOLATIONS
 

@@ -4,10 +4,10 @@ import pytest
 from playwright.async_api import Browser
 from selenium.webdriver import Remote
 
+from tests.browser.engines.webkit import WebkitPage
 from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.site import Site
 from tests.browser.visit import TELL_VIOLATIONS, Visit
-from tests.browser.webkit import WebkitPage
 
 pytestmark = pytest.mark.browser
 

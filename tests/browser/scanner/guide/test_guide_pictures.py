@@ -11,7 +11,7 @@ from playwright.async_api import ViewportSize, async_playwright, expect
 
 from tests import factory
 from tests.attacks.pairing.handset import Lead
-from tests.browser.browsers import HEADLESS_SHELL, QUIET
+from tests.browser.engines.programs import HEADLESS_SHELL, QUIET
 from tests.browser.scanner.camera import feeds
 from tests.browser.scanner.camera.conftest import FAKE
 from tests.browser.scanner.network import Network

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from tests.browser.browsers import CHROMIUM, QUIET
+from tests.browser.engines.programs import CHROMIUM, QUIET
 from tests.browser.scanner.kills import leveldb_log
 
 HEADLESS: Final = ["--headless=new", "--hide-crash-restore-bubble", "--disable-crash-reporter", "--noerrdialogs"]
