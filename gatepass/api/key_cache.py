@@ -42,8 +42,6 @@ MOST_CERTIFICATES: Final = 20_000
 MOST_WAITING: Final = 2_000
 BATCH: Final = 128
 
-BEARER: Final = "bearer "
-
 Read = TypeVar("Read")
 
 
@@ -153,6 +151,5 @@ class PublicKeyCache:
 
 
 def _digest(authorization: str | None) -> bytes:
-    """The digest under which the database has the key of this header; of nothing, if the header can have no key."""
-    scheme, key = (authorization or "")[: len(BEARER)], (authorization or "")[len(BEARER) :]
-    return keys.digest(key if scheme.lower() == BEARER else "")
+    """The digest under which the database has the key of this header."""
+    return keys.digest(keys.shown_key(authorization))

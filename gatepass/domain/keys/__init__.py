@@ -11,6 +11,7 @@ from gatepass.domain.keys.authentication import (
     find_all,
     latest_used,
     require_address,
+    shown_key,
 )
 from gatepass.domain.keys.device_keys import (
     DEVICE_SCOPES,
@@ -107,5 +108,6 @@ __all__ = [
     "revoke",
     "revoke_device_keys",
     "rotate",
+    "shown_key",
     "withheld",
 ]

@@ -49,12 +49,18 @@ class SuspendedKey(OrganizationSuspended):
 
 def bearer_key(authorization: str | None, cells: Container[str]) -> str:
     """The key in the header. Text that cannot be a key of these cells is refused here, without a query."""
-    found = BEARER.fullmatch(authorization or "")
-    if found is None or not is_well_formed(found[1]):
+    key = shown_key(authorization)
+    if not is_well_formed(key):
         raise InvalidKey("malformed" if authorization else "missing")
-    if cell_of(found[1]) not in cells:
-        raise WrongCell(cell_of(found[1]))
-    return found[1]
+    if cell_of(key) not in cells:
+        raise WrongCell(cell_of(key))
+    return key
+
+
+def shown_key(authorization: str | None) -> str:
+    """What stands in the header as a key, whether it can be one or not; empty, if the header has none."""
+    found = BEARER.fullmatch(authorization or "")
+    return found[1] if found else ""
 
 
 async def authenticate(tx: Tx, key: str, address: Address | None, *, at: datetime) -> Caller:
