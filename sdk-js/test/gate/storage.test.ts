@@ -73,6 +73,22 @@ test("an admission is shown when both places have it", async () => {
   assert.equal((await places.kept("mirror"))["scan"]?.length, 2);
 });
 
+test("a signing key that the browser refuses costs nothing, until it refuses five", async (context) => {
+  const right = crypto.subtle.generateKey.bind(crypto.subtle);
+  let refusals = 4;
+  context.mock.method(crypto.subtle, "generateKey", (...asks: Parameters<typeof right>) => {
+    const is_refused = asks[0] === "Ed25519" && !asks[1] && refusals-- > 0;
+    return is_refused ? Promise.reject(new DOMException("", "OperationError")) : right(...asks);
+  });
+  const gate = await paired();
+  assert.equal((await gate.scan(guest(1))).colour, "green");
+  places.delete("main");
+  places.delete("mirror");
+  gate.close();
+  refusals = 5;
+  await assert.rejects(open(), /too old for a gate/);
+});
+
 test("an offline decision is one transaction in each place", async () => {
   (await paired()).close();
   const life = new Life(Number.POSITIVE_INFINITY);
