@@ -18,23 +18,25 @@ EXTRACTABLE = """() => new Promise((resolve) => {
         found.onsuccess = () => resolve(found.result.map((phone) => phone.keys.privateKey.extractable));
     };
 })"""
+
+
+def refusing_keys(fault: str, where: str) -> str:
+    """A script: this browser refuses to make some keys, by their `algorithm` or by how many were `asked` for."""
+    return f"""
+        const right = SubtleCrypto.prototype.generateKey;
+        let asked = 0;
+        SubtleCrypto.prototype.generateKey = function (algorithm, ...rest) {{
+            asked += 1;
+            if ({where}) return Promise.reject(new DOMException("", "{fault}"));
+            return right.call(this, algorithm, ...rest);
+        }};
+    """
+
+
 # A browser of before Ed25519.
-CANNOT_SIGN = """
-    const right = SubtleCrypto.prototype.generateKey;
-    SubtleCrypto.prototype.generateKey = function (algorithm, ...rest) {
-        if (algorithm === "Ed25519") return Promise.reject(new DOMException("", "NotSupportedError"));
-        return right.call(this, algorithm, ...rest);
-    };
-"""
+CANNOT_SIGN = refusing_keys("NotSupportedError", 'algorithm === "Ed25519"')
 # WebKitGTK refuses one key in 128 (WebKit's bug 307095). This browser makes only every fifth.
-REFUSES_KEYS = """
-    const right = SubtleCrypto.prototype.generateKey;
-    let asked = 0;
-    SubtleCrypto.prototype.generateKey = function (...asks) {
-        asked += 1;
-        return asked % 5 ? Promise.reject(new DOMException("", "OperationError")) : right.apply(this, asks);
-    };
-"""
+MAKES_FEW_KEYS = refusing_keys("OperationError", "asked % 5 !== 0")
 
 
 async def enrolled(visit: Visitor, network: Network, holder: Holder) -> Visit:
@@ -145,7 +147,7 @@ async def test_a_phone_that_cannot_sign_asks_for_short_codes_and_says_so(
 
 async def test_a_key_that_the_browser_refuses_costs_nothing(holder: Holder, network: Network, visit: Visitor) -> None:
     page = (await visit(viewport=PHONE)).page
-    await page.add_init_script(REFUSES_KEYS)
+    await page.add_init_script(MAKES_FEW_KEYS)
     await opened(page, network.origin, holder)
     await page.locator("#keep-button").click()
     await expect(page.locator("#note")).to_contain_text("renews itself")
