@@ -9,16 +9,16 @@ export ACCEPTANCE
 unexport PYTHONDONTWRITEBYTECODE
 # What `make card-check` runs, besides the pages.
 CARDS := tests/faults/mail tests/wallets tests/worker/test_export_at_size.py
-CARDS_APART := $(addprefix --ignore ,$(CARDS))
 # What `make gate-check` runs: the simulator with its mutants, what a killed gate keeps, journals as a weapon.
 GATES := tests/gate tests/sdk/gate
 GATES_APART := $(addprefix --ignore ,$(GATES))
 # What `make sdk-js-check` runs, besides the unit tests in sdk-js.
 SDK_JS := tests/sdk/javascript
-# Tests that have a target of their own.
-APART := --ignore tests/attacks --ignore tests/faults/webhooks --ignore tests/sdk --ignore tests/docs \
-  --ignore tests/release --ignore tests/observe --ignore tests/edge --ignore tests/bridge --ignore tests/scanner \
-  $(CARDS_APART) $(GATES_APART)
+# What `make test` runs; tests/starts.py keeps it free of processes. Those of its tests that start some have a marker.
+IN_PROCESS := $(addprefix tests/,api base card_page contract domain examples layout studio)
+MARKED = $(shell grep -rl --include='test_*.py' mark.processes $(IN_PROCESS))
+# What `make test-processes` runs beside those. Other folders have a target of their own.
+PROCESSES := $(addprefix tests/,bench cli drills fuzz migrations server worker) $(wildcard tests/test_*.py)
 LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11
 # Fails with one line that names the Debian packages which are missing.
 need = @missing=$$(tools/missing_packages.sh $(1)) && [ -z "$$missing" ] \
@@ -45,26 +45,45 @@ dev:  ## run everything on this machine
 	$(BIN)/gatepass dev
 
 .PHONY: test
-test:  ## the quick tests, on PostgreSQL 18
+test:  ## the quick tests, on PostgreSQL 18, without a process of ours: 2.5 minutes
 	$(call need,openssl pdftoppm valkey)
-	$(BIN)/pytest -q -n 2 -m "not slow and not browser" $(APART) --ignore tests/deploy
+	$(BIN)/pytest -q -n 2 -m "not processes" $(IN_PROCESS)
+
+.PHONY: test-processes
+test-processes:  ## the commands, the server, the worker and migrations, as processes
+	$(call need,gcc libevent-dev libssl-dev openssl pdftoppm pgbouncer pkg-config postgresql-15 valkey)
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" $(PROCESSES) --ignore tests/worker/test_export_at_size.py
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "processes and not alone" $(MARKED)
 
 .PHONY: test-15
 test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance-15` calls the API on it
 	$(call need,openssl pdftoppm postgresql-15)
-	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -n 2 -m "not slow and not browser" tests/domain tests/studio/test_routes.py
+	GATEPASS_TEST_POSTGRES=15 $(BIN)/pytest -q -n 2 -m "not processes" tests/domain tests/studio/test_routes.py
 
-.PHONY: slow
-slow:  ## the long tests: the state machine, kills, fuzzing; those of webhooks are in webhooks-check
+.PHONY: affected
+affected:  ## what a change since BASE needs, as .ci/run chooses it: `make affected BASE=main`
+	$(BIN)/python -m tools.suites submission --base $(or $(BASE),main)
+
+.PHONY: nightly
+nightly:  ## every suite at full width, SUITES alone if they are named; hours; goes on where it was broken off
+	$(BIN)/python -m tools.suites nightly $(SUITES)
+
+# What faults-check runs: all of tests/faults that has no target of its own.
+FAULTS := tests/faults tests/ha --ignore tests/faults/webhooks --ignore tests/faults/mail
+.PHONY: faults-check
+faults-check:  ## killed processes and servers, cut connections, histories, in short, for CI
 	$(call need,valkey pgbouncer gcc pkg-config libevent-dev libssl-dev)
-	$(BIN)/pytest -q -n 2 --dist worksteal -m "slow and not browser and not alone" $(APART)
-	$(BIN)/pytest -q -m "slow and alone" $(APART)
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" $(FAULTS)
+
+.PHONY: faults-full
+faults-full:  ## the same and the model at full size: 300 runs of the model, a minute of eight processes, all mutants
+	$(call need,valkey pgbouncer gcc pkg-config libevent-dev libssl-dev)
+	GATEPASS_FULL=1 GATEPASS_NIGHT=1 $(BIN)/pytest -q -n 2 --dist worksteal -m "not alone" $(FAULTS) tests/domain/model tests/domain/webhooks/mirror
 
 .PHONY: attacks
-attacks:  ## attempts to break in or to bring down, one file a class of attack, against the real stack
+attacks:  ## attempts to break in or to bring down, one file a class of attack, against the real stack; some by ATTACKS="api http"
 	$(call need,haproxy valkey postgresql-15)
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "not alone" tests/attacks
-	$(BIN)/pytest -q -s -m alone tests/attacks
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not alone" $(or $(addprefix tests/attacks/,$(ATTACKS)),tests/attacks)
 
 .PHONY: attacks-full
 attacks-full:  ## the hostile CSV files at full size, 255 MB each: no scan of another organization is delayed
@@ -77,10 +96,6 @@ fuzz:  ## a million malformed requests and uploads: no fault, no growth, no dela
 .PHONY: fuzz-check
 fuzz-check:  ## the same in short, for CI: every kind, up to 100,000 requests in 40 seconds
 	$(BIN)/python -m tests.fuzz --requests 100000 --seconds 40 --window 1.5 --drawn 60
-
-.PHONY: full
-full:  ## the long tests at full size: 300 runs of the model, a minute of eight processes
-	GATEPASS_FULL=1 $(MAKE) slow
 
 .PHONY: browser
 browser: tools/node_modules  ## the pages in a real browser

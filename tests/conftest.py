@@ -16,7 +16,7 @@ from gatepass.base.database import Database
 from gatepass.base.settings import BASE_PATH, Settings
 from gatepass.domain import maintenance
 from gatepass.migrations import runner
-from tests import factory
+from tests import factory, starts
 from tests.postgres import USUAL_VERSION, Cluster, start_cluster, wanted_version
 from tests.processes import GatepassProcess, serve
 from tests.server.asgi import TaskTransport
@@ -28,6 +28,8 @@ hypothesis_settings.load_profile("gatepass")
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """On another PostgreSQL than the usual one, only tests that use it are run again."""
+    if missing := starts.unmarked(items):
+        raise pytest.UsageError(f"These ask for a server and lack the marker {starts.MARKER!r}: {missing}")
     if wanted_version() == USUAL_VERSION:
         return
     left_out = [item for item in items if not uses_postgres(item)]
@@ -116,3 +118,12 @@ async def inside(database_url: str) -> AsyncGenerator[tuple[httpx2.AsyncClient, 
     )
     async with opened(settings) as pair:
         yield pair
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    starts.watch(item)
+    try:
+        return (yield)
+    finally:
+        starts.watch(None)

@@ -1,4 +1,4 @@
-"""The size of the longest tests: short in CI, full with `GATEPASS_FULL=1` (`make full`)."""
+"""The size of the longest tests: short in CI, full with `GATEPASS_FULL=1` (`make faults-full`)."""
 
 import os
 from datetime import UTC, datetime

@@ -24,6 +24,8 @@ from gatepass.domain.sandbox import EVENT_ID
 from tests import factory
 from tests.server.asgi import TaskTransport
 
+pytestmark = pytest.mark.processes
+
 REQUESTS = 1_200
 SEED = 20_261_115
 # Parts that differ between two equal calls.

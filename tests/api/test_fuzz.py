@@ -15,6 +15,8 @@ from gatepass.domain.keys import Mode
 from tests import factory
 from tests.api.conftest import Api
 
+pytestmark = pytest.mark.processes
+
 _ANY = "00000000-0000-0000-0000-00000000e7e7"
 # Each example is one or two calls; the default of a hundred examples would take too long in every run.
 FEW = settings(max_examples=40)

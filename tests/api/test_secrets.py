@@ -30,6 +30,8 @@ from tests.faults.gates import wait_for
 from tests.postgres import Cluster, free_port
 from tests.processes import GatepassProcess, serve
 
+pytestmark = pytest.mark.processes
+
 PASSWORD = "correct-horse-battery-staple"
 IN_A_URL = "a-token-of-theirs"
 WEBHOOK = {"url": f"https://example.com/hook?token={IN_A_URL}", "types": ["ticket.activated"]}

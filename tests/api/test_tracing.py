@@ -24,6 +24,8 @@ from tests.receivers import Receiver, hang, receiving
 from tests.scan_probe import ScanProbe
 from tests.server.raw_http import exchange, request
 
+pytestmark = pytest.mark.processes
+
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 SPAN = "00f067aa0ba902b7"
 TRACEPARENT = f"00-{TRACE}-{SPAN}-01"
@@ -219,7 +221,6 @@ async def test_the_ratio_is_that_of_the_setting(settings_env: dict[str, str]) ->
         assert abs(len(spans(receiver)) - 100) < 6 * 9
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("receiver_is", ["away", "hanging"])
 async def test_no_scan_waits_for_the_receiver(settings_env: dict[str, str], tenant: Tenant, receiver_is: str) -> None:
     """More spans than the queue holds. The exporter's own deadline is five seconds."""

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 PROGRAM = """
 import sys
 from gatepass.base import log

@@ -17,7 +17,7 @@ from tests.base.sessions import answers
 from tests.base.writer import CALLS, CONNECTIONS
 from tests.postgres import Cluster
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.processes
 
 NAME = "gatepass_pgbouncer"
 

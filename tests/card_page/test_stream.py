@@ -19,6 +19,8 @@ from tests.card_page.links import changed_path_of, path_of
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, serve
 
+pytestmark = pytest.mark.processes
+
 
 async def test_a_scan_is_told_within_two_seconds(server: GatepassProcess, tenant: factory.Tenant) -> None:
     card = await tenant.card()

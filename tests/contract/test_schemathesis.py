@@ -20,7 +20,7 @@ from tests.postgres import free_port
 from tests.processes import GatepassProcess, serve
 from tests.size import sized
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.processes
 
 # For each operation and phase: some 4,700 in a full live run.
 CASES = sized(short={Mode.LIVE: 40, Mode.SANDBOX: 15}, full={Mode.LIVE: 60, Mode.SANDBOX: 60})

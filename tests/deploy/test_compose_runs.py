@@ -21,8 +21,6 @@ from tests.deploy.smoke import a_scan_is_answered_and_its_webhook_received, call
 from tests.faults.gates import wait_for
 from tests.receivers import Receiver, hang, receiving
 
-pytestmark = pytest.mark.slow
-
 HOLD = "LOCK TABLE idempotency_generation IN ACCESS EXCLUSIVE MODE"
 HELD = "SELECT count(*) FROM pg_locks WHERE relation = 'idempotency_generation'::regclass AND NOT granted"
 # The values that an operator fills in, and permission to call a receiver on this machine.

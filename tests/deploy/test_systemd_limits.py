@@ -23,13 +23,10 @@ from tests.deploy.systemd_runner import SystemdRunner
 from tests.deploy.systemd_units import Unit
 from tests.receivers import receiving
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (shutil.which("strace") and shutil.which("systemd-analyze")),
-        reason="needs strace and systemd-analyze (Debian: apt install strace systemd)",
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("strace") and shutil.which("systemd-analyze")),
+    reason="needs strace and systemd-analyze (Debian: apt install strace systemd)",
+)
 
 # Runs a program without memory that is both writable and executable: PR_SET_MDWE of prctl(2), since Linux 6.3.
 WITHOUT_WRITABLE_CODE = """

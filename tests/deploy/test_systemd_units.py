@@ -60,7 +60,6 @@ def test_systemd_rates_them_safe(root: Path, name: str) -> None:
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.slow
 def test_each_unit_becomes_ready_and_stops_cleanly(systemd: SystemdRunner, notify_socket: socket.socket) -> None:
     assert systemd.start(systemd_units.read("gatepass-migrate.service")).wait(WITHIN) == 0
     for name, port in (("api", "8001"), ("studio", "8101"), ("card-page", "8201"), ("worker", "9491")):

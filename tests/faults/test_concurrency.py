@@ -21,7 +21,7 @@ from tests.faults.gates import load
 from tests.faults.races import faults_of_duplicates, faults_of_race, race
 from tests.postgres import Cluster
 
-WAYS = ("card_number", pytest.param("token", marks=pytest.mark.slow))
+WAYS = ("card_number", "token")
 SQL = Path(activation.__file__).with_suffix(".sql").read_text()
 # A race may not happen: two batches meet, one of each process, and on a busy machine one may be done before
 # the other begins. The first round that finds the mutant ends the test.
@@ -128,7 +128,6 @@ async def scratch(cluster: Cluster, settings_env: dict[str, str]) -> AsyncGenera
     await db.close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 async def test_a_mutant_is_found(scratch: Scratch, mutant: Mutant) -> None:
     tenant = await factory.tenant(scratch.db)

@@ -16,8 +16,6 @@ from tests.faults.records import ScanRequest
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, serve
 
-pytestmark = pytest.mark.slow
-
 GATES = 64
 TICKETS = 5_000
 # SIGTERM comes after this many answers.

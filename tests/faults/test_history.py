@@ -29,8 +29,6 @@ from tests.postgres import Cluster, free_port
 from tests.processes import GatepassProcess, launch, wait_until_ready
 from tests.size import sized
 
-pytestmark = pytest.mark.slow
-
 SECONDS = sized(short=20, full=60)
 PROCESSES = 8
 ORGANIZATIONS = 3

@@ -17,8 +17,6 @@ from tests.factory import Tenant
 from tests.postgres import Cluster
 from tests.processes import launch_worker
 
-pytestmark = pytest.mark.slow
-
 ROWS = 8_000
 KILLS = 4
 REST = {ImportState.CHECKED, ImportState.DONE, ImportState.UNDONE}

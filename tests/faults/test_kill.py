@@ -21,8 +21,6 @@ from tests.faults.races import barrier
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, serve
 
-pytestmark = pytest.mark.slow
-
 SCANS = 200
 # Answers come in batches: all of the last batch may be sent before the process dies. Then the test tries again.
 TRIES = 5

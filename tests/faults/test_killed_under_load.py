@@ -18,8 +18,6 @@ from tests.faults.records import Exchange, ScanRequest
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, launch, wait_until_ready
 
-pytestmark = pytest.mark.slow
-
 GATES = 256
 TICKETS = 10_000
 # The kill comes after the n-th answer of the process: the first, under full load, later.

@@ -7,7 +7,6 @@ import asyncio
 import time
 
 import httpx2
-import pytest
 
 from gatepass.domain import idempotency
 from gatepass.domain.keys import Mode
@@ -80,7 +79,6 @@ async def test_a_duplicate_that_waits_too_long(pair: Pair, tenant: Tenant) -> No
     assert (await database_state(tenant)).tickets[number].activated_by == request_id(answer)
 
 
-@pytest.mark.slow
 async def test_the_request_log_cannot_be_written(pair: Pair, tenant: Tenant) -> None:
     """A refused scan waits for its row in the request log, within a limit; the row is written later."""
     key = (await tenant.key()).text

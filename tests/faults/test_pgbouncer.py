@@ -19,8 +19,6 @@ from tests.postgres import Cluster, free_port
 from tests.processes import GatepassProcess, gatepass, launch_worker, serve
 from tests.receivers import receiving
 
-pytestmark = pytest.mark.slow
-
 NAME = "gatepass_pooled"
 PAST_IT = "past the pooler"
 CARDS = 100

@@ -23,8 +23,6 @@ from tests.postgres import Cluster, free_port, start_cluster
 from tests.postgres_proxy import Proxy
 from tests.processes import GatepassProcess, serve
 
-pytestmark = pytest.mark.slow
-
 GATES = 8
 
 

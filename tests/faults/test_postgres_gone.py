@@ -24,8 +24,6 @@ from tests.faults.http_client import Answer, Connection, connections
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.processes import GatepassProcess, serve
 
-pytestmark = pytest.mark.slow
-
 # Seconds from the start of PostgreSQL to the first good answer, at most.
 BACK_WITHIN = 2.0
 CONNECTIONS = Settings.model_fields["database_connections"].default

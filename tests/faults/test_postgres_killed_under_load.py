@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import psycopg
-import pytest
 
 from gatepass.base.database import Database
 from gatepass.migrations import runner
@@ -25,8 +24,6 @@ from tests.faults.recording_gates import Recorder, Venue, open_venue, tables
 from tests.faults.records import Exchange, ScanRequest
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.processes import GatepassProcess, launch, wait_until_ready
-
-pytestmark = pytest.mark.slow
 
 GATES = 64
 TICKETS = 10_000

@@ -10,8 +10,6 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-import pytest
-
 from gatepass.base.database import Database
 from gatepass.migrations import runner
 from tests import factory
@@ -19,8 +17,6 @@ from tests.ha import world
 from tests.ha.judge import Judgement, judge
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.processes import GatepassProcess, launch, launch_worker, wait_until_ready
-
-pytestmark = pytest.mark.slow
 
 TICKETS = 5_000
 # Activations before each kill, and after the last one.

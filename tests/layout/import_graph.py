@@ -6,7 +6,8 @@ packages above it: a package that exports what its modules define is no circle.
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 
@@ -69,3 +70,32 @@ def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
             found.add(module)
             waiting += graph[module]
     return found
+
+
+# What a test may import, by the folder in which the package lies.
+PACKAGES = (("", "gatepass"), ("sdk", "gatepass_sdk"), ("", "tests"), ("", "bench"), ("", "tools"), ("", "examples"))
+
+
+def sources_of(root: Path, starts: list[str], through: Callable[[str], bool]) -> set[str]:
+    """The files that these import, and those that they reach through a file that `through` accepts."""
+    graph = _graph_of_files(root)
+    found: set[str] = set()
+    waiting = [*starts]
+    while waiting:
+        for imported in graph[waiting.pop()] - found:
+            found.add(imported)
+            waiting += [imported] if through(imported) else []
+    return found
+
+
+@cache
+def _graph_of_files(root: Path) -> dict[str, set[str]]:
+    files = {
+        _name(path.relative_to(root / folder)): path
+        for folder, package in PACKAGES
+        for path in _sources(root / folder / package)
+    }
+    return {
+        str(path.relative_to(root)): {str(files[name].relative_to(root)) for name in _imports(module, path, files)}
+        for module, path in files.items()
+    }

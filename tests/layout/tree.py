@@ -11,13 +11,17 @@ CODE = ("gatepass", "sdk", "tests", "bench", "examples", "tools")
 
 
 def tracked(*suffixes: str) -> list[Path]:
-    """Every file of git with one of these suffixes, also one that is new and not ignored."""
+    """Every file of git with one of these suffixes, without those that a tool made."""
+    return [path for path in every_file() if str(path).endswith(suffixes) and not str(path).startswith(MADE)]
+
+
+def every_file() -> list[Path]:
+    """Every file of git, also one that is new and not ignored."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, check=True, capture_output=True, text=True,
     ).stdout.splitlines()  # fmt: skip
-    paths = [Path(line) for line in listed if line.endswith(suffixes) and not line.startswith(MADE)]
-    return sorted(path for path in paths if (ROOT / path).exists())
+    return sorted(path for path in map(Path, listed) if (ROOT / path).exists())
 
 
 def modules() -> list[Path]:

@@ -6,7 +6,6 @@
 from pathlib import Path
 
 import httpx2
-import pytest
 
 from gatepass.domain.cards import CardStatus
 from tests import factory
@@ -19,7 +18,6 @@ from tests.wallets.phone import Phone
 from tests.wallets.push_service import push_service
 
 
-@pytest.mark.slow
 async def test_a_phone_is_told_of_a_change_and_fetches_it(
     tenant: factory.Tenant, settings_env: dict[str, str], tmp_path: Path
 ) -> None:

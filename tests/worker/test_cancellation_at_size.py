@@ -15,7 +15,7 @@ from tests import factory
 from tests.domain.tickets.scans import shown
 from tests.factory import Tenant
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.processes, pytest.mark.alone]
 
 TICKETS = 100_000
 # A gate must get its answer within half a second, network included.

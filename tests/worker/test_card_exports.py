@@ -81,7 +81,7 @@ async def test_both_kinds_are_made_beside_the_deliveries(own: Database, tenant: 
     assert len((await content(tenant, csv)).splitlines()) == 24
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 async def test_a_killed_worker_loses_nothing_and_leaves_no_process(own: Database, tmp_path: Path) -> None:
     """Two workers are killed in the middle; a third one ends the file. No card is missing, none is there twice."""
     tenant = await factory.tenant(own)

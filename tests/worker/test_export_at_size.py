@@ -26,7 +26,7 @@ MOST_OF_DRAWER: Final = 130
 PAGES_AT_ONCE: Final = 50
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 async def test_a_large_pdf_is_never_held_in_memory_and_every_code_is_read_back(own: Database, tmp_path: Path) -> None:
     tenant = await factory.tenant(own)
     numbers = [number for _ in range(CARDS // 1_000) for number in await load(tenant, 1_000)]

@@ -8,7 +8,7 @@ from gatepass.migrations import runner
 from tests.postgres import Cluster
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 async def test_a_large_file_is_never_held_in_memory(cluster: Cluster) -> None:
     url = cluster.create_database("gatepass_import_at_size")
     runner.upgrade(url)

@@ -163,6 +163,7 @@ async def test_keys_do_not_share_a_bucket(api: Api, tenant: Tenant) -> None:
         assert (await other.get("/events")).status_code == 200
 
 
+@pytest.mark.processes
 async def test_a_real_process_limits_too(server: GatepassProcess, tenant: Tenant) -> None:
     key = await tenant.key(rate=2)
     async with server.client(key.text) as client:

@@ -22,6 +22,8 @@ from tests.postgres import free_port
 from tests.processes import GatepassProcess, launch, wait_until_ready
 from tests.valkey import PASSWORD, Valkey
 
+pytestmark = pytest.mark.processes
+
 Whose = tuple[UUID, str]
 FAST = Policy("default", 100, 200)
 # It refills so slowly that nothing comes back during a test.
@@ -127,7 +129,6 @@ async def callers(four: list[GatepassProcess], tenant: Tenant) -> AsyncGenerator
         yield caller
 
 
-@pytest.mark.slow
 async def test_four_processes_keep_the_promise(callers: Callers) -> None:
     busy, resting, slow = await callers(10), await callers(10), await callers(2)
 
@@ -149,7 +150,6 @@ async def test_four_processes_keep_the_promise(callers: Callers) -> None:
         assert caller.others == []
 
 
-@pytest.mark.slow
 async def test_who_keeps_to_the_rate_is_never_refused(callers: Callers) -> None:
     spread, single, slow = await callers(20), await callers(20), await callers(2)
     await asyncio.gather(
@@ -162,7 +162,6 @@ async def test_who_keeps_to_the_rate_is_never_refused(callers: Callers) -> None:
         assert len(caller.since(0)) > 5 * caller.policy.per_second
 
 
-@pytest.mark.slow
 async def test_who_waits_as_long_as_told_is_let_in(callers: Callers) -> None:
     caller = await callers(2)
     for process in (0, 1):
@@ -172,7 +171,6 @@ async def test_who_waits_as_long_as_told_is_let_in(callers: Callers) -> None:
         assert (await caller.call(process)).status_code == 200
 
 
-@pytest.mark.slow
 async def test_the_api_goes_on_without_the_server_and_shares_again_with_it(
     callers: Callers, four: list[GatepassProcess], valkey: Valkey
 ) -> None:

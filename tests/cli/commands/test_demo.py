@@ -16,8 +16,6 @@ from gatepass.domain.cards import CardStatus, InvalidToken, Verification, Verifi
 from tests.cli.command import Command
 from tests.cli.conftest import Databases
 
-pytestmark = pytest.mark.slow
-
 ANY_KEY = "SELECT id FROM api_key WHERE organization_id = $1 AND revoked_at IS NULL LIMIT 1"
 
 

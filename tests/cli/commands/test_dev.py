@@ -17,8 +17,6 @@ import pytest
 from gatepass.base.encryption import new_key
 from tests.cli.command import Command, line_with
 
-pytestmark = pytest.mark.slow
-
 GONE_WITHIN = 20.0
 
 
@@ -83,7 +81,6 @@ def test_postgres_is_stopped_with_it(first: str, at_home: Command) -> None:
     assert not (at_home.folder / ".gatepass" / "postgres" / "postmaster.pid").exists()
 
 
-@pytest.mark.slow
 def test_the_demo_is_kept_until_a_reset(first: str, at_home: Command) -> None:
     before = demo_of(at_home)
     assert at_home("dev", "--check", "--port", "0").returncode == 0
@@ -105,7 +102,6 @@ def test_sigterm_stops_it_and_its_postgres(first: str, at_home: Command) -> None
     wait_until_gone(server)
 
 
-@pytest.mark.slow
 def test_a_postgres_left_by_one_that_was_killed_is_used_and_then_stopped(first: str, at_home: Command) -> None:
     with at_home.started("dev", "--port", "0") as process:
         line_with(process, "Ctrl-C stops everything.")
@@ -144,7 +140,6 @@ def test_the_demo_is_made_again_in_a_database_that_does_not_have_it(
     assert demo_of(on_empty_database)["organization_id"] != demo_of(at_home)["organization_id"]
 
 
-@pytest.mark.slow
 def test_with_reload_the_api_starts_in_a_process_of_its_own(first: str, at_home: Command) -> None:
     with at_home.started("dev", "--port", "0", "--reload") as process:
         line_with(process, "Ctrl-C stops everything.")

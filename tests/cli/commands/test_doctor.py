@@ -11,8 +11,6 @@ from gatepass.domain.reencrypt import EncryptionReport, SecretLocation
 from tests.cli.command import Command
 from tests.postgres import free_port
 
-pytestmark = pytest.mark.slow
-
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 LOST = SecretLocation("signing_key", UUID(int=1))
 

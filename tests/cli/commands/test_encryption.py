@@ -23,8 +23,6 @@ from tests import factory, sealed_secrets
 from tests.cli.command import Command, line_with
 from tests.postgres import free_port
 
-pytestmark = pytest.mark.slow
-
 OLD_KEY, NEW_KEY = new_key(), new_key()
 BEFORE, DURING, AFTER = Vault([OLD_KEY]), Vault([NEW_KEY, OLD_KEY]), Vault([NEW_KEY])
 

@@ -5,8 +5,6 @@ from gatepass.migrations.head import head
 from tests.cli.command import Command
 from tests.postgres import free_port
 
-pytestmark = pytest.mark.slow
-
 
 def test_an_empty_database_is_brought_to_head_and_has_partitions(on_empty_database: Command) -> None:
     told = on_empty_database("migrate")

@@ -19,8 +19,6 @@ from tests.base.pgbouncer import DEBIANS, KEEPS_NONE, KEEPS_STATEMENTS, newer, p
 from tests.cli.command import Command
 from tests.postgres import Cluster, free_port, start_cluster, start_standby
 
-pytestmark = pytest.mark.slow
-
 Doctor = Callable[[str], list[str]]
 
 NAME = "gatepass_cluster"

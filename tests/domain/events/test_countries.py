@@ -63,6 +63,7 @@ def test_every_correction_is_still_needed() -> None:
     assert [code for code, name in OUR_NAMES.items() if names[code] == name] == []
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "start", ["from gatepass.cli.main import make_app; make_app()", "import gatepass.studio.app"], ids=["cli", "studio"]
 )
@@ -70,6 +71,7 @@ def test_a_process_starts_without_babel(start: str) -> None:
     _run(f"import sys; {start}; sys.exit(any(name.startswith('babel') for name in sys.modules))")
 
 
+@pytest.mark.processes
 def test_the_api_starts_without_the_data_of_a_language() -> None:
     """It reads the decimal places of currencies, for the example of a price. Names of countries it does not need."""
     _run("import sys, gatepass.api.app; from babel import localedata; sys.exit(bool(localedata._cache))")

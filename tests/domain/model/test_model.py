@@ -61,7 +61,7 @@ def test_tickets_behave_as_the_model_says(model_url: str) -> None:
         run_state_machine_as_test(model, settings=explore(30, 25))
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 def test_tickets_behave_as_the_model_says_for_long(model_url: str) -> None:
     with machine(model_url) as model:
         run_state_machine_as_test(model, settings=explore(sized(short=100, full=300), 50))
@@ -93,7 +93,7 @@ HARD: Final = {
 DAYS: Final = 3
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.parametrize("mutant", sized(short=[one for one in MUTANTS if one not in HARD], full=[*MUTANTS]))
 def test_the_model_finds_the_mutant(mutant_url: str, mutant: str) -> None:
     require_turn([*MUTANTS].index(mutant), DAYS)

@@ -50,7 +50,7 @@ def random_passwords(count: int) -> Iterator[str]:
                 yield "-".join("".join(chosen.choices(string.ascii_lowercase + string.digits, k=6)) for _ in range(3))
 
 
-@pytest.mark.parametrize("count", [500, pytest.param(sized(short=2_000, full=10_000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [500, pytest.param(sized(short=2_000, full=10_000), marks=pytest.mark.processes)])
 def test_no_random_password_is_refused(count: int) -> None:
     assert [password for password in random_passwords(count) if is_guessable(password, ABOUT)] == []
 

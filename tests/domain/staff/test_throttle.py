@@ -109,6 +109,7 @@ async def test_a_hundred_at_once_are_a_hundred(db: Database) -> None:
     assert waits.count(0) == PERSON_BACKOFF.free
 
 
+@pytest.mark.processes
 async def test_every_process_counts_together(db: Database, database_url: str) -> None:
     email = anybody()
     processes = [

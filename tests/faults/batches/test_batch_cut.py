@@ -17,8 +17,6 @@ from tests.api.routes.test_tickets import wish
 from tests.factory import Tenant
 from tests.postgres_proxy import Proxy
 
-pytestmark = pytest.mark.slow
-
 ITEMS = 3
 # More than a batch sends to PostgreSQL; the last cut must not be reached, or steps would go untested.
 MOST_STEPS = 200

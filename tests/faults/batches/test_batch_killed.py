@@ -17,9 +17,7 @@ from tests.postgres import free_port
 from tests.processes import GatepassProcess, serve
 from tests.size import FULL
 
-pytestmark = pytest.mark.slow
-
-# A process takes seconds to start, so that only `make full` kills one at each step.
+# A process takes seconds to start, so that only `make faults-full` kills one at each step.
 STEPS = 1_000 if FULL else 5
 
 

@@ -18,10 +18,7 @@ from tests.faults.mail.exim import PROGRAM, Exim, exim
 from tests.faults.mail.guests import guests
 from tests.processes import launch_worker
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(PROGRAM is None, reason="exim4 is not installed"),
-]
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="exim4 is not installed")
 
 CARDS: Final = 2_000 if os.environ.get("GATEPASS_FULL") == "1" else 300
 LINK: Final = re.compile(r"https://gatepass\.test/c/\S+?(?=[\s\"])")

@@ -7,8 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from gatepass.base.ids import new_id
 from gatepass.domain import mailings
 from tests import factory
@@ -16,8 +14,6 @@ from tests.factory import Tenant
 from tests.faults.mail.guests import guests
 from tests.mail_server import MailServer, mail_server
 from tests.processes import launch_worker
-
-pytestmark = pytest.mark.slow
 
 FULL: Final = os.environ.get("GATEPASS_FULL") == "1"
 CARDS: Final = 20_000 if FULL else 1_000

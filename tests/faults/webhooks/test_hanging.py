@@ -3,15 +3,11 @@
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
 from tests.faults.gates import wait_for
 from tests.faults.webhooks.crash_points import Failpoint, Pace
 from tests.faults.webhooks.sandboxed_stack import opened
 from tests.postgres import Cluster
 from tests.receivers import hang, receiving
-
-pytestmark = pytest.mark.slow
 
 # An attempt may take 1.5 seconds, and begins within 2.5 seconds of its claim or not at all.
 PACE = Pace(

@@ -5,15 +5,11 @@ A live worker gives up before that. But a killed one may leave its record with P
 
 from pathlib import Path
 
-import pytest
-
 from tests.faults.webhooks.claim_log import Barrier
 from tests.faults.webhooks.crash_points import Failpoint, Pace
 from tests.faults.webhooks.sandboxed_stack import Stack, opened
 from tests.postgres import Cluster
 from tests.receivers import receiver_process
-
-pytestmark = pytest.mark.slow
 
 PACE = Pace()
 

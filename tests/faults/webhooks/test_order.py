@@ -12,8 +12,6 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
-import pytest
-
 from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.domain import tickets
 from gatepass.domain.keys import Mode
@@ -28,8 +26,6 @@ from tests.faults.webhooks.sandboxed_stack import Stack, opened
 from tests.postgres import Cluster
 from tests.receivers import Received, Receiver, receiving
 from tests.size import sized
-
-pytestmark = pytest.mark.slow
 
 TICKETS = sized(short=2_000, full=10_000)
 BATCH = 50

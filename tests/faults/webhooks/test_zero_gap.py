@@ -17,8 +17,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
 from tests.faults.gates import wait_for
 from tests.faults.history_checker import faults
 from tests.faults.http_client import Connection
@@ -32,8 +30,6 @@ from tests.faults.webhooks.sandboxed_stack import CrashingProcess, Stack, opened
 from tests.postgres import Cluster, free_port
 from tests.receivers import ReceiverProcess, receiver_process
 from tests.size import FULL, sized
-
-pytestmark = pytest.mark.slow
 
 # At each of the seven failpoints.
 KILLS = sized(short=5, full=30)

@@ -12,8 +12,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from gatepass_sdk import Gate
 from gatepass_sdk._gate.storage.store import GateStore
 from tests.sdk.gate.crash_points import Step, work
@@ -94,7 +92,6 @@ def _all(pipe: Any) -> Any:
         pipe.close()
 
 
-@pytest.mark.slow
 def test_each_admission_that_was_shown_is_on_disk_and_uploaded_once(
     venue: Venue, network: Network, directory: Path
 ) -> None:

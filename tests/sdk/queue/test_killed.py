@@ -98,7 +98,6 @@ def waiting(path: Path) -> int:
         return queue.waiting
 
 
-@pytest.mark.slow
 def test_each_scan_is_delivered_and_answered_once(cluster: Cluster, path: Path) -> None:
     rng = random.Random()
     with running(cluster, tickets=CARDS, unlimited=True) as stack:
@@ -175,7 +174,6 @@ def check_service(stack: Stack, added: dict[int, tuple[str, datetime]]) -> None:
     assert Counter((number, at) for number, at, _ in found) == Counter(added.values())
 
 
-@pytest.mark.slow
 def test_what_was_added_survives_a_kill(tmp_path: Path) -> None:
     """On a real disk, killed at a random moment each time."""
     path, known, rng = tmp_path / "scans.db", dict[int, int](), random.Random()

@@ -14,7 +14,7 @@ from tests import factory
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, serve
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.processes
 
 
 @asynccontextmanager

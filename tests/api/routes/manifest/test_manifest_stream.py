@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import pytest
+
 from gatepass.base.settings import BASE_PATH
 from gatepass.domain import devices
 from gatepass.domain.keys import Mode
@@ -15,6 +17,8 @@ from tests.domain.manifest.devices import PairedDevice, paired
 from tests.domain.manifest.reader import expected_records
 from tests.factory import BY, Tenant, now
 from tests.processes import GatepassProcess, serve
+
+pytestmark = pytest.mark.processes
 
 # A busy machine needs this long; an idle one two seconds.
 WITHIN = 30.0

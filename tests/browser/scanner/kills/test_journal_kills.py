@@ -18,7 +18,7 @@ from tests.sdk.gate.network import State
 from tests.sdk.gate.venue import Guest, Venue
 from tests.size import sized
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 KILLS = sized(short=10, full=500)
 TEARS = sized(short=3, full=50)

@@ -13,7 +13,7 @@ from tests.sdk.gate.network import State
 from tests.sdk.gate.venue import Venue
 from tests.size import sized
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 ROUNDS = sized(short=4, full=20)
 SCANS = sized(short=250, full=500)

@@ -11,7 +11,7 @@ from tests.browser.scanner.kills.page_server import PageServer, paired, served
 from tests.sdk.gate.network import State
 from tests.sdk.gate.venue import Guest, Venue
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 # Scans of a life: at least two, so that the loss is seen, and too few to fill the rest of a block.
 SCANS = 2

@@ -119,7 +119,7 @@ def is_another(one: Subscriber, type: str) -> bool:
     return False
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 async def test_the_mirror_is_the_database_for_long(own: Database) -> None:
     await followed(own, sized(short=1_000, full=10_000))
 

@@ -83,7 +83,6 @@ class Queue:
         return added, ended
 
 
-@pytest.mark.slow
 def test_each_scan_that_was_added_activates_once(large_stack: Stack, program: Path, tmp_path: Path) -> None:
     rng = random.Random()
     queue = Queue(program, large_stack, tmp_path / "scans.jsonl")

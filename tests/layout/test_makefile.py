@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.layout.tree import ROOT
+
+pytestmark = pytest.mark.processes
+
 TEXT = (ROOT / "Makefile").read_text()
 PHONY = [name for line in re.findall(r"^\.PHONY: (.+)$", TEXT, re.MULTILINE) for name in line.split()]
 TARGETS = re.findall(r"^([\w./-]+):(?!=)", TEXT, re.MULTILINE)
