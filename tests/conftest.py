@@ -20,21 +20,25 @@ from tests import factory, starts
 from tests.postgres import USUAL_VERSION, Cluster, start_cluster, wanted_version
 from tests.processes import GatepassProcess, serve
 from tests.server.asgi import TaskTransport
+from tests.size import NIGHT
 
 log.configure("error", "json")
-hypothesis_settings.register_profile("gatepass", deadline=None, print_blob=True)
+# On submission the same examples each time; at night new ones, and a failure prints how to have its example again.
+hypothesis_settings.register_profile("gatepass", deadline=None, print_blob=True, database=None, derandomize=not NIGHT)
 hypothesis_settings.load_profile("gatepass")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On another PostgreSQL than the usual one, only tests that use it are run again."""
+    """Some are for the night; and on another PostgreSQL than the usual one, only tests that use it are run again."""
     if missing := starts.unmarked(items):
         raise pytest.UsageError(f"These ask for a server and lack the marker {starts.MARKER!r}: {missing}")
-    if wanted_version() == USUAL_VERSION:
-        return
-    left_out = [item for item in items if not uses_postgres(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
+    chosen = [item for item in items if is_due(item) and (wanted_version() == USUAL_VERSION or uses_postgres(item))]
+    config.hook.pytest_deselected(items=[*set(items) - set(chosen)])
+    items[:] = chosen
+
+
+def is_due(item: pytest.Item) -> bool:
+    return NIGHT or item.get_closest_marker("nightly") is None
 
 
 def uses_postgres(item: pytest.Item) -> bool:

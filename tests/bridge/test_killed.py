@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tests.bridge.gate import Bridge, Gate, eventually
 from tests.bridge.shop import Sale, Shop
+from tests.size import dice
 
 KILLS = 20
 # The bridge is killed within this time after a round of changes: as it starts, as it reads, as it writes.
@@ -93,9 +94,7 @@ class Evening:
 
 
 def test_nothing_is_lost_and_nothing_doubled(bridge: Bridge, shop: Shop, gate: Gate) -> None:
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    evening = Evening(shop, gate, random.Random(seed))
+    evening = Evening(shop, gate, dice())
     let_in_the_first(evening)
     bridge.kill()
     for kill in range(KILLS):

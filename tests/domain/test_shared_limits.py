@@ -237,10 +237,10 @@ def test_processes_that_give_too_large_a_share_are_found_out(monkeypatch: pytest
 
 @settings(max_examples=60)
 @given(st.one_of(slow_policies, policies), st.randoms(use_true_random=False), st.booleans())
-def test_who_keeps_to_nine_tenths_of_the_rate_is_never_refused(policy: Policy, random: Random, spread: bool) -> None:
-    four, now = Four(policy, [random.choice([1, 2]) for _ in everybody]), 0.0
+def test_who_keeps_to_nine_tenths_of_the_rate_is_never_refused(policy: Policy, chance: Random, spread: bool) -> None:
+    four, now = Four(policy, [chance.choice([1, 2]) for _ in everybody]), 0.0
     while now < 4:
         while (four.number + 1) * TICK <= now:
             four.tick()
-        assert four.call(random.choice(range(4)) if spread else 0, now)
+        assert four.call(chance.choice(range(4)) if spread else 0, now)
         now += 1 / (0.9 * policy.per_second)

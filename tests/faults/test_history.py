@@ -27,7 +27,7 @@ from tests.faults.records import Exchange, ScanRequest
 from tests.faults.test_concurrency import MUTANTS, SQL, Mutant
 from tests.postgres import Cluster, free_port
 from tests.processes import GatepassProcess, launch, wait_until_ready
-from tests.size import sized
+from tests.size import seed_of_run, sized
 
 SECONDS = sized(short=20, full=60)
 PROCESSES = 8
@@ -118,9 +118,10 @@ class Deployment:
     url: str
     db: Database
     servers: tuple[GatepassProcess, ...]
+    seeds: Iterator[int] = field(default_factory=lambda: itertools.count(seed_of_run()))
 
     async def run(self, seconds: float, tickets: int) -> tuple[list[Venue], Recorder]:
-        seed = random.randrange(1_000_000)
+        seed = next(self.seeds)
         dice, recorder = random.Random(seed), Recorder()
         print(f"\nseed {seed}", end=", ")
         venues = [await open_venue(await factory.tenant(self.db), tickets) for _ in range(ORGANIZATIONS)]

@@ -8,7 +8,6 @@ Each request is made of its seed, its client and its number. A run prints its se
 
 import argparse
 import asyncio
-import random
 import statistics
 import tempfile
 from pathlib import Path
@@ -21,6 +20,7 @@ from tests.fuzz.kinds import KINDS, request
 from tests.fuzz.pools import fill
 from tests.fuzz.run import Result, Size, run
 from tests.fuzz.stack import running_stack
+from tests.size import seed_of_run
 
 
 def table_of(result: Result) -> Table:
@@ -66,7 +66,7 @@ def main() -> None:
     arguments.add_argument("--requests", type=int, default=1_000_000)
     arguments.add_argument("--seconds", type=float, default=3600.0, help="it stops after these, whatever was sent")
     arguments.add_argument("--clients", type=int, default=2)
-    arguments.add_argument("--seed", type=int, default=random.randrange(2**32))
+    arguments.add_argument("--seed", type=int, default=seed_of_run())
     arguments.add_argument("--window", type=float, default=5.0, help="seconds of a measurement of scans")
     arguments.add_argument("--drawn", type=int, default=800, help="values drawn from each generator")
     arguments.add_argument("--show", help="CLIENT:NUMBER of a request to print instead")

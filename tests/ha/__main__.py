@@ -16,6 +16,7 @@ from tests.ha.runs.control import control
 from tests.ha.runs.plan import Round
 from tests.ha.runs.session import IMPOSSIBLE, Session, too_long
 from tests.ha.violation import TIMINGS
+from tests.size import seed_of_run
 
 # For all of `check`, with start and stop. A round is begun if it is likely to end before.
 CHECK_SECONDS = 150.0
@@ -47,7 +48,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if given.what == "check":
-            return check(given.seed if given.seed is not None else int(time.time()), given.lab)
+            return check(given.seed if given.seed is not None else seed_of_run(), given.lab)
         seed = given.seed or 1
         number = results.next_round(results.read(), seed) if given.start is None else given.start
         if given.rounds:

@@ -7,7 +7,6 @@ It scans until SIGTERM, settles the scans whose outcome is unknown, and exits. `
 
 import asyncio
 import json
-import random
 import signal
 import sys
 from collections import deque
@@ -15,6 +14,7 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any, Self
 from uuid import uuid4
 
@@ -52,6 +52,7 @@ class Config:
     feed_cursor: str | None = None
     # GATEPASS_DATABASE_DEADLINE of the API processes.
     deadline: float = 3.0
+    seed: int = 1
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -68,6 +69,7 @@ class Load:
     clients: dict[str, AsyncGatepass]
     journal: JournalWriter
     next_card: int
+    chance: Random
     queue: "asyncio.Queue[str]" = field(default_factory=lambda: asyncio.Queue(max(SHOWN)))
     # Scans to be sent again, and when.
     again: deque[tuple[float, Scan]] = field(default_factory=deque[tuple[float, Scan]])
@@ -78,11 +80,11 @@ class Load:
     async def show(self, rate: float) -> None:
         """Show cards, so many a second on average, until cancelled."""
         while True:
-            card, times = self.world.card(self.next_card), random.choice(SHOWN)
+            card, times = self.world.card(self.next_card), self.chance.choice(SHOWN)
             self.next_card += 1
             for _ in range(times):
                 await self.queue.put(card)
-            await asyncio.sleep(random.expovariate(rate / times))
+            await asyncio.sleep(self.chance.expovariate(rate / times))
 
     async def gate(self, n: int, over: asyncio.Event) -> None:
         """Scan until the end; each scan begins at the API that this gate belongs to."""
@@ -90,17 +92,17 @@ class Load:
         home = names[n % len(names) :] + names[: n % len(names)]
         while not over.is_set() or not self.queue.empty():
             if self.again and self.again[0][0] <= clock():
-                await self._scan(self.again.popleft()[1], random.sample(names, len(names)))
+                await self._scan(self.again.popleft()[1], self.chance.sample(names, len(names)))
                 continue
             card = await self._shown(over)
             if card is None:
                 continue
             key = str(uuid4())
-            scan = Scan(clock(), key, card, f"gate {n}", by_token=random.random() < 0.5)
+            scan = Scan(clock(), key, card, f"gate {n}", by_token=self.chance.random() < 0.5)
             self.journal.write(scan)
             await self._scan(scan, home)
-            if random.random() < AGAIN:
-                self.again.append((clock() + random.random() * AGAIN_WITHIN, scan))
+            if self.chance.random() < AGAIN:
+                self.again.append((clock() + self.chance.random() * AGAIN_WITHIN, scan))
 
     async def send_again(self) -> None:
         """What was to be sent again, now."""
@@ -142,7 +144,7 @@ class Load:
                 self.flowing.set()
                 self.journal.write(Outcome(clock(), scan.key, "activated", unknown=False))
                 return
-            await asyncio.sleep(BREATH * random.uniform(0.5, 1.5))
+            await asyncio.sleep(BREATH * self.chance.uniform(0.5, 1.5))
 
 
 @asynccontextmanager
@@ -161,7 +163,7 @@ async def clients_of(config: Config, world: World, journal: JournalWriter) -> As
 async def run(config: Config, over: asyncio.Event) -> None:
     world, journal = World.read(config.world), JournalWriter(config.journal)
     async with clients_of(config, world, journal) as clients:
-        load = Load(world, clients, journal, config.first_card)
+        load = Load(world, clients, journal, config.first_card, Random(config.seed))
         feed = FeedReader(clients, journal, config.feed_cursor)
         watchers = [asyncio.create_task(feed.follow())]
         for name, url in config.urls.items():

@@ -4,7 +4,6 @@ In short 1,000 cards; 10,000 with GATEPASS_FULL=1.
 """
 
 import asyncio
-import os
 import time
 from pathlib import Path
 from typing import Final
@@ -17,9 +16,10 @@ from gatepass.domain.card_exports import ExportState
 from tests import factory
 from tests.domain.card_exports.printed_pages import codes_on, rendered
 from tests.processes import launch_worker, memory
+from tests.size import sized
 from tests.worker.test_card_exports import begin, children_of, content, find, load
 
-CARDS: Final = 10_000 if os.environ.get("GATEPASS_FULL") else 1_000
+CARDS: Final = sized(short=1_000, full=10_000)
 # Megabytes. Both hold one part of 250 cards, whatever the size of the file.
 MOST_OF_WORKER: Final = 140
 MOST_OF_DRAWER: Final = 130

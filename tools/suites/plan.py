@@ -44,5 +44,5 @@ def _is_due(suite: Suite, base: str | None, suites: SuiteMap) -> bool:
 
 
 def _with_one_drawn(chosen: list[Suite], rest: list[Suite]) -> Plan:
-    drawn = rest[revision.tree_number() % len(rest)] if rest else None
+    drawn = rest[int(revision.tree_hash(), 16) % len(rest)] if rest else None
     return Plan(chosen, [suite for suite in rest if suite is not drawn], drawn)

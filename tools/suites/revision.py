@@ -14,9 +14,12 @@ def head() -> str:
     return _git("rev-parse", "--short=10", "HEAD")
 
 
-def tree_number() -> int:
-    """The same for the same files, whenever and wherever they are tested."""
-    return int(_git("rev-parse", "HEAD^{tree}"), 16)
+def tree_hash() -> str:
+    """The hash of all that is committed: another one for each change, the same on each day. Fixed without git."""
+    try:
+        return _git("rev-parse", "HEAD^{tree}")
+    except (OSError, subprocess.CalledProcessError):
+        return "0" * 40
 
 
 def knows(commit: str) -> bool:

@@ -36,7 +36,7 @@ test("what was added is there after a kill, and the lock of the dead process is 
       env: { ...process.env, QUEUE_TO_FILL: path },
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const enough = added + 1 + Math.floor(Math.random() * 30);
+    const enough = added + 1 + ((kills * 7) % 30);
     for await (const line of createInterface({ input: child.stdout })) {
       added = Math.max(added, Number(line));
       if (added >= enough && !child.killed) {

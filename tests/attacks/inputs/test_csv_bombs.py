@@ -18,8 +18,8 @@ from tests.attacks.target import Target
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, memory, wait_until_ready
 from tests.scan_probe import ScanProbe, is_small_delay, p99
+from tests.size import FULL
 
-FULL = bool(os.environ.get("GATEPASS_FULL"))
 ROUNDS = 1 if FULL else 3
 MOST_ROUNDS = ROUNDS * 5
 WINDOW = 1.0

@@ -1,7 +1,6 @@
 """The exporter: whatever the receiver does, nothing waits for it, memory is bounded, and every span is counted."""
 
 import asyncio
-import random
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ from gatepass.base.tracing.span import Kind, Span, new_trace_id
 from tests.base.tracing.otlp import PATH, spans
 from tests.postgres import free_port
 from tests.receivers import hang, receiving, status
+from tests.size import dice
 
 
 class Scene:
@@ -115,10 +115,12 @@ async def test_closing_ends_though_the_request_times_out_in_the_same_moment(monk
     monkeypatch.setattr(exporter_module, "TIMEOUT", 2.0)
     monkeypatch.setattr(exporter_module, "CLOSE_TIMEOUT", 1.0)
 
+    chance = dice()
+
     async def closed(url: str) -> float:
         async with exporting(url) as scene:
             scene.add(MOST_WAITING)
-            await asyncio.sleep(random.uniform(0.9, 1.2))
+            await asyncio.sleep(chance.uniform(0.9, 1.2))
             began = time.monotonic()
         return time.monotonic() - began
 

@@ -18,13 +18,14 @@ from bench.console import wide_console
 from tests.drills.restore.archive import ArchivedCluster
 from tests.drills.restore.drill import Restored, RestoreDrill
 from tests.receivers import receiver_process
+from tests.size import seed_of_run
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--moments", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=40.0)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
+    parser.add_argument("--seed", type=int, default=seed_of_run())
     options = parser.parse_args()
     print(f"seed {options.seed}")
     rng = random.Random(options.seed)

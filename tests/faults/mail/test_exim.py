@@ -1,7 +1,6 @@
 """Once through a real mail server: exim4, over STARTTLS, into a Maildir."""
 
 import asyncio
-import os
 import re
 from email.message import EmailMessage
 from email.utils import parseaddr
@@ -17,10 +16,11 @@ from tests.factory import Tenant
 from tests.faults.mail.exim import PROGRAM, Exim, exim
 from tests.faults.mail.guests import guests
 from tests.processes import launch_worker
+from tests.size import sized
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="exim4 is not installed")
 
-CARDS: Final = 2_000 if os.environ.get("GATEPASS_FULL") == "1" else 300
+CARDS: Final = sized(short=300, full=2_000)
 LINK: Final = re.compile(r"https://gatepass\.test/c/\S+?(?=[\s\"])")
 
 

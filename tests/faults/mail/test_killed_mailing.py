@@ -1,8 +1,6 @@
 """A mailing whose workers are killed: nobody has no letter, and two has only who was in flight at a kill."""
 
 import asyncio
-import os
-import random
 from collections import Counter
 from pathlib import Path
 from typing import Final
@@ -14,10 +12,10 @@ from tests.factory import Tenant
 from tests.faults.mail.guests import guests
 from tests.mail_server import MailServer, mail_server
 from tests.processes import launch_worker
+from tests.size import dice, sized
 
-FULL: Final = os.environ.get("GATEPASS_FULL") == "1"
-CARDS: Final = 20_000 if FULL else 1_000
-KILLS: Final = 50 if FULL else 5
+CARDS: Final = sized(short=1_000, full=20_000)
+KILLS: Final = sized(short=5, full=50)
 CONNECTIONS: Final = 4
 # Claimed letters for each connection, as in `worker/mail/sender.py`.
 IN_HAND: Final = 12 * CONNECTIONS
@@ -31,13 +29,14 @@ async def test_everybody_has_a_letter_and_two_only_who_was_in_flight(own: Tenant
     async with own.db.transaction() as tx:
         await mailings.begin(tx, own.id, mailing_id, own.event_id, None, by="test", at=factory.now())
     environment = {"GATEPASS_DATABASE_URL": own.db.url, "GATEPASS_ENCRYPTION_KEYS": factory.KEY}
+    chance = dice()
     with mail_server(tmp_path, keep=False) as server:
         environment |= server.environment(CONNECTIONS)
         for kill in range(KILLS):
             worker = launch_worker(environment)
             wanted = (kill + 1) * CARDS * 8 // 10 // KILLS
             await until(own, server, wanted)
-            await asyncio.sleep(random.random() / 20)
+            await asyncio.sleep(chance.random() / 20)
             worker.kill()
         worker = launch_worker(environment)
         await ended(own, mailing_id)

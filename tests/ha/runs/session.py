@@ -123,7 +123,7 @@ class Session:
         config.write_text(
             json.dumps(
                 {"world": str(self.lab.world), "journal": str(journal), "urls": self.lab.urls, "gates": GATES}
-                | {"rate": RATE, "first_card": self.next_card, "feed_cursor": self.feed_cursor}
+                | {"rate": RATE, "first_card": self.next_card, "feed_cursor": self.feed_cursor, "seed": self.next_card}
             )
         )
         log = self.lab.folder / "load.log"

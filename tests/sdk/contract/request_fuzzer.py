@@ -2,6 +2,7 @@
 
 import json
 import random
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -23,7 +24,7 @@ class FuzzedRequest:
 class RequestFuzzer:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
-        self.run = f"{seed}-{random.SystemRandom().randrange(10**9)}"
+        self.run = f"{seed}-{secrets.randbelow(10**9)}"
 
     def request(self) -> FuzzedRequest:
         kinds: list[tuple[Callable[[], FuzzedRequest], int]] = [

@@ -4,7 +4,6 @@ In CI 100 kills; with GATEPASS_FULL=1 (`make sdk-full`) 1,000.
 """
 
 import multiprocessing
-import random
 import signal
 import sqlite3
 import time
@@ -17,7 +16,7 @@ from gatepass_sdk._gate.storage.store import GateStore
 from tests.sdk.gate.crash_points import Step, work
 from tests.sdk.gate.network import Network, State
 from tests.sdk.gate.venue import Guest, Venue
-from tests.size import sized
+from tests.size import dice, sized
 
 KILLS = sized(short=100, full=1_000)
 # More than all processes together scan.
@@ -95,7 +94,7 @@ def _all(pipe: Any) -> Any:
 def test_each_admission_that_was_shown_is_on_disk_and_uploaded_once(
     venue: Venue, network: Network, directory: Path
 ) -> None:
-    rng, began = random.Random(), time.monotonic()
+    rng, began = dice(), time.monotonic()
     guests = venue.guests(GUESTS)
     with venue.gate(directory, network.url) as gate:
         venue.known(gate, *guests)

@@ -1,6 +1,5 @@
 """One service, and one clean installation of the SDK for JavaScript."""
 
-import os
 from collections.abc import Generator
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from tests.postgres import Cluster
 from tests.sdk.javascript.node import Project, install
 from tests.sdk.stack import Stack, running
+from tests.size import sized
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +19,6 @@ def project(tmp_path_factory: pytest.TempPathFactory, testrun_uid: str) -> Proje
 @pytest.fixture(scope="session")
 def stack(cluster: Cluster) -> Generator[Stack]:
     """With a ticket for each scan of the bad network, and no rate limits."""
-    tickets = 8000 if os.environ.get("GATEPASS_FULL") else 1500
+    tickets = sized(short=1_500, full=8_000)
     with running(cluster, tickets=tickets, unlimited=True) as started:
         yield started

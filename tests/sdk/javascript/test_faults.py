@@ -3,7 +3,6 @@
 In CI 500 scans; with GATEPASS_FULL=1 (`make sdk-js-full`) 5,000.
 """
 
-import os
 import statistics
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -26,12 +25,11 @@ from tests.sdk.scan_run import (
 )
 from tests.sdk.stack import Stack
 from tests.sdk.test_faults import ALLOWANCE, REFUSED_CARDS, REFUSED_EVERY, SHARED_EVERY, contradictions, longest, show
+from tests.size import sized
 
 pytestmark = pytest.mark.alone
 
-IS_FULL = bool(os.environ.get("GATEPASS_FULL"))
-SCANS = 5000 if IS_FULL else 500
-GATES = 80 if IS_FULL else 40
+SCANS, GATES = sized(short=(500, 40), full=(5_000, 80))
 # With it the short run meets every fault, too.
 SEED = "a stadium"
 

@@ -23,7 +23,7 @@ from tests.postgres import Cluster, free_port
 from tests.processes import serve
 from tests.sdk.queue.crash_points import Failpoint, add, drain
 from tests.sdk.stack import Stack, running
-from tests.size import sized
+from tests.size import dice, sized
 
 SCANS, CARDS, KILLS = sized(short=(2_000, 1_700, 10), full=(10_000, 8_500, 50))
 SCANNER = "scanner-7"
@@ -99,7 +99,7 @@ def waiting(path: Path) -> int:
 
 
 def test_each_scan_is_delivered_and_answered_once(cluster: Cluster, path: Path) -> None:
-    rng = random.Random()
+    rng = dice()
     with running(cluster, tickets=CARDS, unlimited=True) as stack:
         began = time.monotonic()
         added = add_offline(path, stack, rng)
@@ -176,7 +176,7 @@ def check_service(stack: Stack, added: dict[int, tuple[str, datetime]]) -> None:
 
 def test_what_was_added_survives_a_kill(tmp_path: Path) -> None:
     """On a real disk, killed at a random moment each time."""
-    path, known, rng = tmp_path / "scans.db", dict[int, int](), random.Random()
+    path, known, rng = tmp_path / "scans.db", dict[int, int](), dice()
     for _ in range(10):
         ours, theirs = FORKING.Pipe(duplex=False)
         process = FORKING.Process(target=add, args=(str(path), len(known) * 10, theirs), daemon=True)

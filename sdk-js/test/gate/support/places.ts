@@ -17,7 +17,7 @@ export class Life {
   readonly #random: () => number;
   readonly #writing = new Set<IDBTransaction>();
 
-  constructor(steps: number, random: () => number = Math.random) {
+  constructor(steps: number, random: () => number = () => 1) {
     this.#left = steps;
     this.#random = random;
     this.ended = new Promise((resolve) => {

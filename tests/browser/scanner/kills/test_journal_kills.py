@@ -16,7 +16,7 @@ from tests.browser.scanner.kills.chromium import HARMS, PLACES, Chromium
 from tests.browser.scanner.kills.page_server import PageServer, paired, served
 from tests.sdk.gate.network import State
 from tests.sdk.gate.venue import Guest, Venue
-from tests.size import sized
+from tests.size import dice, sized
 
 pytestmark = pytest.mark.browser
 
@@ -106,7 +106,7 @@ class Screen:
 
 
 def test_each_admission_that_was_shown_is_uploaded_once(venue: Venue, script: bytes, tmp_path: Path) -> None:
-    rng, began = random.Random(), time.monotonic()
+    rng, began = dice(), time.monotonic()
     guests = venue.guests(KILLS * AT_ONCE)
     with served(venue.port, script) as page:
         browser = Chromium(tmp_path / "profile", page.url)

@@ -4,7 +4,6 @@ In CI 20 kills; with GATEPASS_FULL=1 200.
 """
 
 import json
-import random
 import subprocess
 import threading
 from collections import Counter
@@ -15,7 +14,7 @@ import pytest
 
 from tests.sdk.javascript.node import HERE, tool
 from tests.sdk.stack import Stack
-from tests.size import sized
+from tests.size import dice, sized
 
 KILLS = sized(short=20, full=200)
 AT_ONCE = 12
@@ -84,7 +83,7 @@ class Queue:
 
 
 def test_each_scan_that_was_added_activates_once(large_stack: Stack, program: Path, tmp_path: Path) -> None:
-    rng = random.Random()
+    rng = dice()
     queue = Queue(program, large_stack, tmp_path / "scans.jsonl")
     cards, killed = [large_stack.unused() for _ in range(AT_ONCE)], 0
     while killed < KILLS:
