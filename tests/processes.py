@@ -3,13 +3,16 @@
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 
@@ -19,6 +22,8 @@ from gatepass.base.settings import BASE_PATH
 READY_WITHIN = 90.0
 LISTENS_WITHIN = 20.0
 PROGRAM = str(Path(sys.executable).with_name("gatepass"))
+# A client that is given none reads all certificates of this machine, which takes longer than most tests call.
+CERTIFICATES = ssl.create_default_context()
 
 
 @dataclass
@@ -44,7 +49,7 @@ class GatepassProcess:
 
     def client(self, key: str | None = None, **options: Any) -> httpx2.AsyncClient:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return httpx2.AsyncClient(base_url=self.base_url, headers=headers, timeout=30, **options)
+        return httpx2.AsyncClient(base_url=self.base_url, headers=headers, timeout=30, verify=CERTIFICATES, **options)
 
     def is_alive(self) -> bool:
         return self.process.poll() is None
@@ -135,12 +140,30 @@ def wait_until_ready(server: GatepassProcess) -> None:
     while time.monotonic() < deadline:
         if not server.is_alive():
             raise AssertionError("gatepass serve ended:\n" + "".join(server.lines))
-        try:
-            if httpx2.get(f"{server.url}/readyz").status_code == 200:
-                return
-        except httpx2.TransportError:
-            time.sleep(0.05)
+        if status_of(f"{server.url}/readyz") == 200:
+            return
+        time.sleep(0.02)
     raise AssertionError("gatepass serve was not ready in time:\n" + "".join(server.lines))
+
+
+def status_of(url: str, timeout: float = 10) -> int:
+    """The status of this page, or 0 while nobody answers. For loops that wait for it."""
+    try:
+        return page_of(url, timeout)[0]
+    except (OSError, HTTPException):
+        return 0
+
+
+def page_of(url: str, timeout: float = 10, **headers: str) -> tuple[int, str]:
+    """The status and the text of a page. It is cheap enough to be asked for often, which a client of httpx2 is not."""
+    parts = urlsplit(url)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=timeout)
+    try:
+        connection.request("GET", parts.path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
 
 
 def wait_until_listening(

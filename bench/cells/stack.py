@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-import httpx2
-
 from bench import dataset
 from bench.cells.patroni import patroni_cluster
 from bench.measure import Slice, wrk
@@ -24,7 +22,7 @@ from gatepass.base.settings import BASE_PATH
 from gatepass.migrations import runner
 from tests.edge.proxy import Edge, start_edge
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, launch, wait_until_ready
+from tests.processes import GatepassProcess, launch, page_of, wait_until_ready
 
 # Two clusters fit into the memory of a small machine.
 BUFFERS = {"shared_buffers": "256MB", "max_wal_size": "8GB"}
@@ -98,12 +96,10 @@ class BenchCell:
         key = self.data.plan.open().readline().split()[0]
         deadline, answered = time.monotonic() + SERVED_WITHIN, 0
         while answered < 3:
-            answer = httpx2.get(
-                f"{edge.url}{BASE_PATH}/events", headers={"Authorization": f"Bearer {key}"}, timeout=SERVED_WITHIN
-            )
-            answered = answered + 1 if answer.status_code == 200 else 0
+            status, text = page_of(f"{edge.url}{BASE_PATH}/events", SERVED_WITHIN, Authorization=f"Bearer {key}")
+            answered = answered + 1 if status == 200 else 0
             if time.monotonic() > deadline:
-                raise AssertionError(f"Cell {self.letter} is not served: {answer.text}")
+                raise AssertionError(f"Cell {self.letter} is not served: {text}")
             if not answered:
                 time.sleep(0.05)
 

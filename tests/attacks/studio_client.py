@@ -16,7 +16,7 @@ from gatepass.domain.staff import Person, Role
 from gatepass.studio.web import cookies
 from tests import factory
 from tests.faults.gates import wait_for
-from tests.processes import GatepassProcess
+from tests.processes import CERTIFICATES, GatepassProcess
 
 _addresses = count(1)
 
@@ -91,12 +91,12 @@ def browser(
     sent = {"Sec-Fetch-Site": "same-origin", **headers}
     if session is not None:
         sent["Cookie"] = f"{cookies.SESSION}={session}"
-    return httpx2.AsyncClient(base_url=server.url, headers=sent, timeout=timeout)
+    return httpx2.AsyncClient(base_url=server.url, headers=sent, timeout=timeout, verify=CERTIFICATES)
 
 
 @asynccontextmanager
 async def visiting(server: GatepassProcess, session: str | None = None) -> AsyncGenerator[StudioClient]:
-    async with httpx2.AsyncClient(base_url=server.url, timeout=30) as http:
+    async with httpx2.AsyncClient(base_url=server.url, timeout=30, verify=CERTIFICATES) as http:
         yield StudioClient(server, http, fresh_address(), session)
 
 

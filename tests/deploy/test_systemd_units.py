@@ -6,13 +6,13 @@ import subprocess
 import time
 from pathlib import Path
 from signal import SIGTERM
-from urllib.request import urlopen
 
 import pytest
 
 from tests.deploy import systemd_units
 from tests.deploy.systemd_runner import SystemdRunner
 from tests.deploy.systemd_units import NAMES, SYSTEMD
+from tests.processes import status_of
 
 # systemd's own scale, from 0 to 100. Most units that Debian installs are above 50.
 EXPOSURE = 15
@@ -76,11 +76,6 @@ def test_each_unit_becomes_ready_and_stops_cleanly(systemd: SystemdRunner, notif
 
 def becomes_ready(url: str) -> None:
     deadline = time.monotonic() + WITHIN
-    while True:
-        try:
-            with urlopen(url) as answer:
-                assert answer.status == 200
-                return
-        except OSError:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+    while (found := status_of(url)) != 200:
+        assert time.monotonic() < deadline, f"/readyz says {found}"
+        time.sleep(0.05)

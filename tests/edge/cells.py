@@ -15,7 +15,7 @@ from tests import factory
 from tests.edge.proxy import Edge, start_edge
 from tests.factory import Tenant
 from tests.postgres import Cluster, free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import CERTIFICATES, GatepassProcess, serve
 
 LETTERS = ("a", "b")
 
@@ -38,12 +38,12 @@ class Cells:
         """A client of the API through the edge, at the host of no cell or of this one."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         headers |= {"Host": self.edge.host(cell)} if cell else {}
-        return httpx2.AsyncClient(base_url=self.edge.url + BASE_PATH, headers=headers, timeout=30)
+        return httpx2.AsyncClient(base_url=self.edge.url + BASE_PATH, headers=headers, timeout=30, verify=CERTIFICATES)
 
     def browser(self, cell: str | None = None) -> httpx2.AsyncClient:
         """A visitor of a cell's studio, or of the host of no cell."""
         headers = {"Sec-Fetch-Site": "same-origin"} | ({"Host": self.edge.host(cell)} if cell else {})
-        return httpx2.AsyncClient(base_url=self.edge.url, headers=headers, timeout=30)
+        return httpx2.AsyncClient(base_url=self.edge.url, headers=headers, timeout=30, verify=CERTIFICATES)
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from tests.edge.cells import Cells
 from tests.edge.proxy import Edge, start_edge
 from tests.edge.stub_cell import StubCell, hang, hang_up
 from tests.postgres import free_port
+from tests.processes import CERTIFICATES
 
 B_KEY = make_key(Mode.LIVE, "b")
 
@@ -29,7 +30,7 @@ def edge_of(folder: Path, a: int, *b: int, **changes: str) -> Generator[Edge]:
 
 def client_of(edge: Edge, key: str) -> httpx2.AsyncClient:
     headers = {"Authorization": f"Bearer {key}"}
-    return httpx2.AsyncClient(base_url=edge.url + BASE_PATH, headers=headers, timeout=30)
+    return httpx2.AsyncClient(base_url=edge.url + BASE_PATH, headers=headers, timeout=30, verify=CERTIFICATES)
 
 
 def assert_unavailable(answer: httpx2.Response, status: int, code: str = "unavailable") -> None:

@@ -17,7 +17,7 @@ from tests import factory
 from tests.factory import Tenant
 from tests.faults.gates import wait_for
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess, page_of, serve
 from tests.server.raw_http import request
 
 pytestmark = pytest.mark.finding(5)
@@ -175,9 +175,9 @@ async def outcomes(hurried: GatepassProcess, stream: str) -> Outcomes:
 
 
 def counted(server: GatepassProcess, reason: str) -> float:
-    lines = httpx2.get(f"http://127.0.0.1:{server.metrics_port}/metrics").text.splitlines()
+    _, metrics = page_of(f"http://127.0.0.1:{server.metrics_port}/metrics")
     named = f'gatepass_connections_cut_off_total{{reason="{reason}"}}'
-    return next(float(line.split()[-1]) for line in lines if line.startswith(named))
+    return next(float(line.split()[-1]) for line in metrics.splitlines() if line.startswith(named))
 
 
 @pytest.mark.parametrize("behaviour", CUT_OFF)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 from statistics import median
 
-import httpx2
 import pytest
 
 from tests.factory import Tenant
 from tests.faults.gates import load, scan_body, wait_for
 from tests.faults.http_client import connections
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess, page_of, serve
 from tests.scan_probe import is_small_delay
 from tests.server.slow_callers import SlowCallers
 
@@ -53,9 +52,9 @@ def files_of(server: GatepassProcess) -> int:
 
 def cut_off(server: GatepassProcess) -> dict[str, float]:
     """The counters of connections that were cut off, by reason."""
-    lines = httpx2.get(f"http://127.0.0.1:{server.metrics_port}/metrics").text.splitlines()
+    _, metrics = page_of(f"http://127.0.0.1:{server.metrics_port}/metrics")
     named = "gatepass_connections_cut_off_total{"
-    return {line.split('"')[1]: float(line.split()[-1]) for line in lines if line.startswith(named)}
+    return {line.split('"')[1]: float(line.split()[-1]) for line in metrics.splitlines() if line.startswith(named)}
 
 
 @dataclass

@@ -16,6 +16,7 @@ import pytest
 
 from gatepass.base.encryption import new_key
 from tests.cli.command import Command, line_with
+from tests.processes import READY_WITHIN, status_of
 
 GONE_WITHIN = 20.0
 
@@ -144,21 +145,17 @@ def test_with_reload_the_api_starts_in_a_process_of_its_own(first: str, at_home:
     with at_home.started("dev", "--port", "0", "--reload") as process:
         line_with(process, "Ctrl-C stops everything.")
         server = postgres_of(at_home)
-        assert ready_within(demo_of(at_home)["base_url"].replace("/api/public/v1", "/readyz"), 20)
+        wait_until_ready(demo_of(at_home)["base_url"].replace("/api/public/v1", "/readyz"))
         process.terminate()
         assert process.wait(30) == 0
     wait_until_gone(server)
 
 
-def ready_within(url: str, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            with urlopen(url) as answer:
-                return answer.status == 200
-        except OSError:
-            time.sleep(0.02)
-    return False
+def wait_until_ready(url: str) -> None:
+    deadline = time.monotonic() + READY_WITHIN
+    while (found := status_of(url)) != 200:
+        assert time.monotonic() < deadline, f"/readyz says {found}"
+        time.sleep(0.02)
 
 
 def test_commands_find_it_and_ctrl_c_ends_it_without_a_traceback(first: str, at_home: Command) -> None:

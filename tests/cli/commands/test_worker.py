@@ -2,12 +2,12 @@ import signal
 import socket
 import subprocess
 import time
-from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from gatepass.base.encryption import new_key
 from tests.cli.command import Command, line_with
 from tests.postgres import free_port
+from tests.processes import status_of
 
 
 def test_it_says_when_it_works_and_stops_when_told(on_database: Command) -> None:
@@ -50,20 +50,9 @@ def test_a_port_for_metrics_that_is_taken_is_told_in_one_line(gatepass: Command)
     assert told.stderr.startswith(f"GATEPASS_WORKER_METRICS_PORT: port {port} is taken.")
 
 
-def readiness(port: int) -> int:
-    """The status of /readyz, or 0 while nothing listens."""
-    try:
-        with urlopen(f"http://127.0.0.1:{port}/readyz") as answer:
-            return answer.status
-    except HTTPError as refusal:
-        return refusal.code
-    except OSError:
-        return 0
-
-
 def wait_for_readiness(port: int, status: int) -> None:
     deadline = time.monotonic() + 20
-    while (found := readiness(port)) != status:
+    while (found := status_of(f"http://127.0.0.1:{port}/readyz")) != status:
         assert time.monotonic() < deadline, f"/readyz says {found}"
         time.sleep(0.05)
 

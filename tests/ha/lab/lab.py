@@ -18,12 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import httpx2
-
 from gatepass.base.encryption import new_key
 from tests.ha.lab.cluster import ROOT, STARTED_WITHIN, Cluster, Node, render, wait_for
 from tests.ha.lab.daemon import Daemon
 from tests.ha.lab.network import LETTERS, Network, run
+from tests.processes import status_of
 
 PROGRAM = str(Path(sys.executable).with_name("gatepass"))
 # What tools/ has built and installed.
@@ -86,9 +85,8 @@ class Lab:
         return self.cluster.is_healthy() and all(map(self.is_ready, WAYS))
 
     def is_ready(self, way: str) -> bool:
-        with self.network.clients.inside(), contextlib.suppress(httpx2.HTTPError):
-            return httpx2.get(self.urls[way] + "/readyz", timeout=2).status_code == 200
-        return False
+        with self.network.clients.inside():
+            return status_of(self.urls[way] + "/readyz", timeout=2) == 200
 
     def start_cluster(self) -> None:
         """The three nodes with an empty database, without anything that uses it."""
