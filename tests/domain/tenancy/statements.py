@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,10 +42,14 @@ def constants(path: Path) -> list[Statement]:
     """The SQL in a module's constants; in dictionaries too."""
     module = str(path.relative_to(DOMAIN).with_suffix(""))
     return [
-        replace(found, name=f"{module}.{found.name}")
-        for found in texts(ast.parse(path.read_text()))
-        if LOOKS_LIKE_SQL.match(found.text)
+        replace(found, name=f"{module}.{found.name}") for found in _texts_in(path) if LOOKS_LIKE_SQL.match(found.text)
     ]
+
+
+@cache
+def _texts_in(path: Path) -> list[Statement]:
+    """Read once for a file: most modules of the domain import constants from others, which do the same."""
+    return texts(ast.parse(path.read_text()))
 
 
 def texts(module: ast.Module) -> list[Statement]:
@@ -106,7 +111,7 @@ def _imported(module: ast.Module) -> Iterator[tuple[str, str]]:
         match line:
             case ast.ImportFrom(module=str(source), names=names) if source.startswith("gatepass.domain."):
                 path = PACKAGE.parent.joinpath(*source.split(".")).with_suffix(".py")
-                found = {one.name: one.text for one in texts(ast.parse(path.read_text()))} if path.exists() else {}
+                found = {one.name: one.text for one in _texts_in(path)} if path.exists() else {}
                 yield from ((alias.asname or alias.name, found[alias.name]) for alias in names if alias.name in found)
             case _:
                 pass
