@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 import httpx2
 import pytest
 from hypothesis import settings as hypothesis_settings
-from pydantic import SecretStr
 
 from gatepass.api.app import ApiState, create_app
 from gatepass.base import log
@@ -66,7 +65,7 @@ def database_url(cluster: Cluster) -> str:
 
 @pytest.fixture(scope="session")
 async def db(database_url: str) -> AsyncGenerator[Database]:
-    database = Database(database_url, connections=16, deadline=20)
+    database = factory.database(database_url, connections=16)
     await maintenance.run_due(database, at=factory.now())
     yield database
     await database.close()
@@ -81,7 +80,7 @@ async def tenant(db: Database) -> factory.Tenant:
 def settings_env(database_url: str) -> dict[str, str]:
     """The environment of a `gatepass` process on the test database."""
     return {
-        "GATEPASS_DATABASE_URL": database_url,
+        **factory.environment(database_url),
         "GATEPASS_ENCRYPTION_KEYS": factory.KEY,
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_LOG_LEVEL": "debug",
@@ -114,12 +113,7 @@ async def opened(
 
 @pytest.fixture(scope="session")
 async def inside(database_url: str) -> AsyncGenerator[tuple[httpx2.AsyncClient, ApiState]]:
-    settings = Settings(
-        database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(factory.KEY)],
-        metrics_port=0,
-        log_level="error",
-    )
+    settings = factory.settings(database_url)
     async with opened(settings) as pair:
         yield pair
 

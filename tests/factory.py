@@ -1,17 +1,23 @@
-"""A factory of organizations with keys, events, cards and tickets, made by the domain's own verbs."""
+"""A factory of organizations with keys, events, cards and tickets, made by the domain's own verbs.
+
+And of what reaches a database: it waits longer than production does, because a machine that runs tests is slow.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from ipaddress import ip_network
+from typing import Any
 from uuid import UUID
 
 import psycopg
+from pydantic import SecretStr
 
 from gatepass.base.database import Database, Tx
 from gatepass.base.encryption import Vault, new_key
 from gatepass.base.ids import new_id
+from gatepass.base.settings import Settings
 from gatepass.domain import cards, events, keys, organizations, tickets, twin, webhooks
 from gatepass.domain.cards import Card, CardStatus, Signer
 from gatepass.domain.events import EventStatus
@@ -23,10 +29,33 @@ from gatepass.domain.webhooks import Message, MessageType
 BY = "test"
 KEY = new_key()
 VAULT = Vault([KEY])
+# Seconds. No answer of a test depends on how busy the machine is. A test of a deadline, or of overload, passes its own.
+PATIENCE = 30.0
 
 
 def now() -> datetime:
     return datetime.now(UTC)
+
+
+def settings(database_url: str, **different: Any) -> Settings:
+    """The settings of an application in this process."""
+    usual: dict[str, Any] = {
+        "encryption_keys": [SecretStr(KEY)],
+        "database_deadline": PATIENCE,
+        "metrics_port": 0,
+        "worker_metrics_port": 0,
+        "log_level": "error",
+    }
+    return Settings(database_url=SecretStr(database_url), **{**usual, **different})
+
+
+def environment(database_url: str) -> dict[str, str]:
+    """Which database a process of its own uses, and how long it waits for it."""
+    return {"GATEPASS_DATABASE_URL": database_url, "GATEPASS_DATABASE_DEADLINE": str(PATIENCE)}
+
+
+def database(url: str, *, connections: int = 8, deadline: float = PATIENCE, name: str = "gatepass") -> Database:
+    return Database(url, connections=connections, deadline=deadline, name=name, acquire_within=deadline)
 
 
 @dataclass

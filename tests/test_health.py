@@ -5,9 +5,7 @@ from collections.abc import AsyncGenerator
 import httpx2
 import psycopg
 import pytest
-from pydantic import SecretStr
 
-from gatepass.base.settings import Settings
 from gatepass.migrations import runner
 from gatepass.migrations.head import head
 from tests import factory
@@ -24,9 +22,7 @@ def url(cluster: Cluster) -> str:
 
 @pytest.fixture
 async def client(url: str) -> AsyncGenerator[httpx2.AsyncClient]:
-    settings = Settings(
-        database_url=SecretStr(url), encryption_keys=[SecretStr(factory.KEY)], metrics_port=0, log_level="error"
-    )
+    settings = factory.settings(url)
     async with opened(settings) as (client, _):
         client.base_url = "http://gatepass.test"
         yield client

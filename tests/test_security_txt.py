@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import httpx2
 import pytest
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from gatepass.base.settings import Settings
 from gatepass.security_txt import PATH
@@ -18,14 +18,7 @@ CONTACTS = ["mailto:security@example.com", "https://example.com/report?a=1"]
 
 
 def settings(database_url: str, *contacts: str) -> Settings:
-    return Settings(
-        database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(factory.KEY)],
-        metrics_port=0,
-        log_level="error",
-        public_url="https://tickets.example.com",
-        security_contact=list(contacts),
-    )
+    return factory.settings(database_url, public_url="https://tickets.example.com", security_contact=list(contacts))
 
 
 async def test_the_api_serves_it(database_url: str) -> None:

@@ -20,7 +20,6 @@ from gatepass.api.responses import VERDICT_STATUSES
 from gatepass.api.shared_limits import SharedLimits
 from gatepass.base.batcher import Batcher
 from gatepass.base.clock import Clock, system_clock
-from gatepass.base.database import ACQUIRE_TIMEOUT
 from gatepass.base.deadline import seconds_left
 from gatepass.base.encryption import Vault
 from gatepass.base.errors import Busy, Overloaded, Refusal, Unavailable
@@ -53,9 +52,9 @@ UPLOADS: Final = 8
 
 
 @asynccontextmanager
-async def _place(places: asyncio.Semaphore, cause: str) -> AsyncGenerator[None]:
+async def _place(places: asyncio.Semaphore, within: float, cause: str) -> AsyncGenerator[None]:
     try:
-        await asyncio.wait_for(places.acquire(), seconds_left(ACQUIRE_TIMEOUT))
+        await asyncio.wait_for(places.acquire(), seconds_left(within))
     except TimeoutError:
         raise Overloaded(cause=cause) from None
     try:
@@ -79,6 +78,7 @@ class ApiState:
             self.tracer,
             connections=settings.database_connections,
             deadline=settings.database_deadline,
+            acquire_within=settings.acquire_within,
             name="gatepass api",
         )
         self.readiness = Readiness(self.db)
@@ -117,15 +117,15 @@ class ApiState:
 
     def counting(self) -> AbstractAsyncContextManager[None]:
         """One call at a time: counting a million rows holds a connection for a second, and scans need connections."""
-        return _place(self._counting, "counting")
+        return _place(self._counting, self.db.acquire_within, "counting")
 
     def writing(self) -> AbstractAsyncContextManager[None]:
         """A share of the connections is for calls that change something; the others stay free for scans."""
-        return _place(self._writing, "writes")
+        return _place(self._writing, self.db.acquire_within, "writes")
 
     def uploading(self) -> AbstractAsyncContextManager[None]:
         """A few uploads of journals at a time: a thousand devices may come back to the network together."""
-        return _place(self._uploading, "uploads")
+        return _place(self._uploading, self.db.acquire_within, "uploads")
 
     def open(self) -> None:
         if self._shared is not None:

@@ -18,16 +18,13 @@ import asyncpg
 
 from gatepass.base.client_ip import Address
 from gatepass.base.commit_probe import WAIT_FOR_STANDBY, CommitProbe, CommitWatch
-from gatepass.base.deadline import seconds_left
+from gatepass.base.deadline import ACQUIRE_WITHIN, seconds_left
 from gatepass.base.errors import Busy, Overloaded, Unavailable
 from gatepass.base.postgres_hosts import NOT_WANTED, UNREACHABLE, Link, PostgresHosts
 
 T = TypeVar("T")
 Row = asyncpg.Record
 
-# Seconds to wait for a connection. A longer wait means that calls arrive faster than they are answered, and
-# queueing would only hide it.
-ACQUIRE_TIMEOUT: Final = 0.5
 # Seconds. A connection keeps its query plans, and a plan that was made while a table was empty is bad once it is
 # full. Until autovacuum has analyzed the table, only a new connection makes a new plan.
 MAX_AGE: Final = 60.0
@@ -160,8 +157,11 @@ async def _close(link: Link) -> None:
 
 
 class Database:
-    def __init__(self, url: str, *, connections: int = 8, deadline: float = 3.0, name: str = "gatepass") -> None:
-        self.url, self.name = url, name
+    def __init__(
+        self, url: str, *, connections: int = 8, deadline: float = 3.0, name: str = "gatepass",
+        acquire_within: float = ACQUIRE_WITHIN,
+    ) -> None:  # fmt: skip
+        self.url, self.name, self.acquire_within = url, name, acquire_within
         self.commits = CommitWatch(CommitProbe(url, f"{name} probe"))
         self._hosts = PostgresHosts(url, name)
         self._deadline = deadline
@@ -238,7 +238,7 @@ class Database:
             await self._free.acquire()
             return
         try:
-            await asyncio.wait_for(self._free.acquire(), seconds_left(ACQUIRE_TIMEOUT))
+            await asyncio.wait_for(self._free.acquire(), seconds_left(self.acquire_within))
         except TimeoutError:
             raise Overloaded(cause="connections") from None
 
@@ -246,9 +246,8 @@ class Database:
         """The idle connections lead to the same server. The next one may reach another, which can serve it."""
         self._hosts.avoid(link)
         self.commits.suspect()
-        idle, self._idle = self._idle, []
-        for one in idle:
-            one.terminate()
+        while self._idle:
+            self._idle.pop().terminate()
 
     async def _connected(self) -> Link:
         while self._idle:

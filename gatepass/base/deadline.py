@@ -4,6 +4,9 @@ import time
 from contextvars import ContextVar
 from typing import Final
 
+# Seconds to wait for a connection. A longer wait means that calls arrive faster than they are answered, and
+# queueing would only hide it. An operator who grants calls more time grants them more of this too, see Settings.
+ACQUIRE_WITHIN: Final = 0.5
 # On the clock of time.monotonic(). None outside of calls: then each statement has its own time.
 call_ends: Final[ContextVar[float | None]] = ContextVar("call_ends", default=None)
 

@@ -9,6 +9,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from gatepass.base.client_ip import mapped_network
+from gatepass.base.deadline import ACQUIRE_WITHIN
 from gatepass.base.encryption import Vault
 
 BASE_PATH = "/api/public/v1"
@@ -30,7 +31,11 @@ class Settings(BaseSettings):
     )
     database_connections: int = Field(default=8, ge=1, le=100, description="Connections to PostgreSQL per process.")
     database_deadline: float = Field(
-        default=3.0, ge=0.1, le=60, description="Seconds a call waits for PostgreSQL before it is answered with 503."
+        default=3.0,
+        ge=0.1,
+        le=60,
+        description="Seconds a call waits for PostgreSQL before it is answered with 503. "
+        "Up to a sixth of them, and half a second at least, it waits for a free connection.",
     )
     valkey_url: SecretStr | None = Field(
         default=None,
@@ -218,6 +223,11 @@ class Settings(BaseSettings):
     @property
     def base_url(self) -> str:
         return self.public_url + BASE_PATH
+
+    @property
+    def acquire_within(self) -> float:
+        """Seconds that a call waits for a free connection."""
+        return max(ACQUIRE_WITHIN, self.database_deadline / 6)
 
     @property
     def cells(self) -> frozenset[str]:

@@ -35,6 +35,7 @@ class StreamHub:
             settings.database_url.get_secret_value(),
             connections=1,
             deadline=settings.database_deadline,
+            acquire_within=settings.acquire_within,
             name="gatepass card streams",
         )
         self._listeners: defaultdict[CardRef, set[asyncio.Event]] = defaultdict(set)

@@ -27,6 +27,7 @@ class CardPages:
             settings.database_url.get_secret_value(),
             connections=settings.database_connections,
             deadline=settings.database_deadline,
+            acquire_within=settings.acquire_within,
             name="gatepass card page",
         )
         self.readiness = Readiness(self.db)

@@ -8,11 +8,10 @@ from uuid import UUID
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
 from gatepass.api.app import ApiState, create_app
 from gatepass.api.middleware import Middleware
-from gatepass.base.settings import BASE_PATH, Settings
+from gatepass.base.settings import BASE_PATH
 from tests import factory
 from tests.factory import Tenant
 from tests.server.asgi import TaskTransport
@@ -42,12 +41,7 @@ class Api:
 
 @pytest.fixture(scope="session")
 async def app(database_url: str) -> AsyncGenerator[Middleware]:
-    settings = Settings(
-        database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(factory.KEY)],
-        metrics_port=0,
-        log_level="error",
-    )
+    settings = factory.settings(database_url)
     app = create_app(settings)
     app.state.open()
     yield app

@@ -6,10 +6,8 @@ from collections.abc import AsyncGenerator
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
 from gatepass.api.app import ApiState
-from gatepass.base.settings import Settings
 from tests import factory
 from tests.conftest import opened
 from tests.postgres import Cluster
@@ -24,13 +22,7 @@ SPARE = 0.25
 async def proxied(cluster: Cluster, database_url: str) -> AsyncGenerator[tuple[Proxy, httpx2.AsyncClient, ApiState]]:
     proxy = Proxy()
     async with proxy.running(cluster.port):
-        settings = Settings(
-            database_url=SecretStr(proxy.url(database_url)),
-            database_deadline=DEADLINE,
-            encryption_keys=[SecretStr(factory.KEY)],
-            metrics_port=0,
-            log_level="error",
-        )
+        settings = factory.settings(proxy.url(database_url), database_deadline=DEADLINE)
         async with opened(settings) as (client, state):
             yield proxy, client, state
             proxy.cut()

@@ -9,13 +9,12 @@ from datetime import timedelta
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
 from gatepass.api.app import create_app, routes
 from gatepass.api.middleware import Middleware
 from gatepass.api.state import ApiState
 from gatepass.base.database import Database
-from gatepass.base.settings import BASE_PATH, Settings
+from gatepass.base.settings import BASE_PATH
 from gatepass.domain import keys
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.events import EventStatus
@@ -99,7 +98,7 @@ async def side(db: Database, app: Middleware) -> Side:
 
 @pytest.fixture
 async def sides(db: Database, database_url: str) -> AsyncGenerator[tuple[Side, Side]]:
-    settings = Settings(database_url=SecretStr(database_url), metrics_port=0, log_level="error")
+    settings = factory.settings(database_url)
     plain = ApiState(settings)
     both = await side(db, create_app(settings)), await side(db, Middleware(routes(plain), plain))
     yield both

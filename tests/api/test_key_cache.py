@@ -41,7 +41,7 @@ async def test_a_database_that_is_away_makes_no_key_unknown(
 ) -> None:
     proxy, header = Proxy(), f"Bearer {(await tenant.key()).text}"
     async with proxy.running(cluster.port):
-        database = Database(proxy.url(database_url), deadline=0.3)
+        database = factory.database(proxy.url(database_url), deadline=0.3)
         cache = ApiKeyCache(database, {"a"})
         known = await cache.load(header, None, factory.now())
         proxy.freeze()
@@ -126,7 +126,7 @@ async def test_a_database_that_is_away_is_no_reason_not_to_start(cluster: Cluste
     proxy = Proxy()
     async with proxy.running(cluster.port):
         proxy.freeze()
-        database = Database(proxy.url(database_url), deadline=0.3)
+        database = factory.database(proxy.url(database_url), deadline=0.3)
         cache = ApiKeyCache(database, {"a"})
         await cache.read_ahead()
         async with cache.reading_ahead():

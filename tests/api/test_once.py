@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import httpx2
 import pytest
 from fastapi import APIRouter, Response
-from pydantic import SecretStr
 
 from gatepass.api.app import ApiState, routes
 from gatepass.api.middleware import Middleware
@@ -17,7 +16,7 @@ from gatepass.api.once import Kept, once
 from gatepass.api.write import Write, writes
 from gatepass.base.database import Tx
 from gatepass.base.errors import InvalidRequest
-from gatepass.base.settings import BASE_PATH, Settings
+from gatepass.base.settings import BASE_PATH
 from gatepass.domain import cards
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.tickets import SoldOut
@@ -66,13 +65,7 @@ async def make(write: Annotated[Write, writes(Scope.ADMIN)], name: str) -> Respo
 
 @pytest.fixture(scope="module")
 async def app(database_url: str) -> AsyncGenerator[Middleware]:
-    settings = Settings(
-        database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(factory.KEY)],
-        metrics_port=0,
-        log_level="error",
-        database_connections=8,
-    )
+    settings = factory.settings(database_url, database_connections=8)
     state = ApiState(settings)
     inner = routes(state)
     inner.include_router(router, prefix=BASE_PATH)

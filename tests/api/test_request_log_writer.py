@@ -7,12 +7,10 @@ from datetime import datetime
 from uuid import UUID
 
 import pytest
-from pydantic import SecretStr
 
 from gatepass.api.app import ApiState
 from gatepass.api.request import ApiCall
 from gatepass.base.ids import new_id
-from gatepass.base.settings import Settings
 from gatepass.domain import request_log
 from gatepass.domain.keys import Caller, Mode
 from tests import factory
@@ -25,7 +23,7 @@ from tests.postgres import free_port
 @pytest.fixture
 async def state(database_url: str) -> AsyncGenerator[ApiState]:
     """A state of its own, whose writer may be left broken."""
-    settings = Settings(database_url=SecretStr(database_url), database_deadline=1, metrics_port=0)
+    settings = factory.settings(database_url, database_deadline=1)
     opened = ApiState(settings)
     opened.open()
     yield opened
@@ -87,7 +85,7 @@ async def test_rows_are_written_when_the_process_stops(state: ApiState, tenant: 
 
 async def test_nobody_waits_for_a_row_while_the_database_is_away(tenant: Tenant) -> None:
     """The answer goes out, and the process can stop."""
-    away = Settings(database_url=SecretStr(f"postgresql://127.0.0.1:{free_port()}/x"), metrics_port=0)
+    away = factory.settings(f"postgresql://127.0.0.1:{free_port()}/x")
     state = ApiState(away)
     state.open()
     async with asyncio.timeout(3):

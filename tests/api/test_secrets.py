@@ -15,7 +15,6 @@ import httpx2
 import psycopg
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.base.encryption import new_key
 from gatepass.domain import keys
 from gatepass.domain.keys import Mode
@@ -84,11 +83,11 @@ async def scene(cluster: Cluster) -> AsyncGenerator[Scene]:
     secrets = Secrets({PASSWORD, IN_A_URL, *(vault_keys := (new_key(), new_key()))})
     url = cluster.create_database("gatepass_secrets")
     runner.upgrade(url)
-    db = Database(url, deadline=20)
+    db = factory.database(url)
     tenant = await factory.tenant(db)
     server = serve(
         {
-            "GATEPASS_DATABASE_URL": url.replace("postgres@", f"postgres:{PASSWORD}@"),
+            **factory.environment(url.replace("postgres@", f"postgres:{PASSWORD}@")),
             "GATEPASS_ENCRYPTION_KEYS": ",".join(vault_keys),
             "GATEPASS_METRICS_PORT": "0",
             "GATEPASS_LOG_LEVEL": "debug",

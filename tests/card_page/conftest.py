@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
 from gatepass.base.database import Database
 from gatepass.base.settings import Settings
@@ -18,13 +17,7 @@ ORIGIN = "https://cards.test"
 
 @pytest.fixture(scope="session")
 def settings(database_url: str) -> Settings:
-    return Settings(
-        database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(factory.KEY)],
-        public_url=ORIGIN,
-        metrics_port=0,
-        log_level="error",
-    )
+    return factory.settings(database_url, public_url=ORIGIN)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from gatepass.base.encryption import new_key
+from tests import factory
 from tests.cli.command import Command
 from tests.postgres import Cluster
 
@@ -68,7 +69,7 @@ def demo_command(tmp_path_factory: pytest.TempPathFactory, databases: Databases)
         {
             "GATEPASS_METRICS_PORT": "0",
             "GATEPASS_WORKER_METRICS_PORT": "0",
-            "GATEPASS_DATABASE_URL": databases.copy(),
+            **factory.environment(databases.copy()),
             "GATEPASS_ENCRYPTION_KEYS": new_key(),
         },
     )

@@ -16,6 +16,7 @@ import tempfile
 from typing import Any
 
 from gatepass.base.encryption import new_key
+from tests import factory
 from tests.postgres import free_port, start_cluster
 from tests.processes import GatepassProcess, gatepass, launch_worker, serve
 
@@ -75,7 +76,7 @@ def main() -> int:
     options = parser.parse_args()
     cluster, front = start_cluster(options.postgres), free_port()
     env = {
-        "GATEPASS_DATABASE_URL": cluster.create_database("gatepass"),
+        **factory.environment(cluster.create_database("gatepass")),
         "GATEPASS_ENCRYPTION_KEYS": new_key(),
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_LOG_LEVEL": "warning",

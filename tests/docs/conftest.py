@@ -18,6 +18,7 @@ from gatepass.base.encryption import new_key
 from gatepass.base.settings import Settings
 from gatepass.cli.demo.build import build
 from gatepass.migrations import runner
+from tests import factory
 from tests.docs.clean_copy import clone
 from tests.docs.page_list import need_the_service
 from tests.docs.page_runner import PORTS, Reader
@@ -56,9 +57,8 @@ def stack(cluster: Cluster) -> Generator[Stack]:
     url, key = cluster.create_database("gatepass_docs"), new_key()
     runner.upgrade(url)
     env = {
-        "GATEPASS_DATABASE_URL": url,
         # Other pages install and build meanwhile; what is compared is what a call says, not how soon.
-        "GATEPASS_DATABASE_DEADLINE": "20",
+        **factory.environment(url),
         "GATEPASS_ENCRYPTION_KEYS": key,
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
@@ -67,7 +67,7 @@ def stack(cluster: Cluster) -> Generator[Stack]:
         server = serve(env, free_port())
         started.callback(server.stop)
         started.callback(launch_worker(env).stop)
-        settings = Settings(database_url=SecretStr(url), encryption_keys=[SecretStr(key)])
+        settings = factory.settings(url, encryption_keys=[SecretStr(key)])
         yield Stack(settings, server.base_url, {name: env[name] for name in OPERATOR})
 
 

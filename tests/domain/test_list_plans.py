@@ -12,7 +12,6 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.domain import audit_log, maintenance, request_log
 from gatepass.domain.cards import holders, search, signing_keys
 from gatepass.domain.cards.words import MOST_WORDS, SHORTEST_BEGINNING
@@ -90,7 +89,7 @@ PARTITIONS_OF: Final = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE i
 async def history(cluster: Cluster) -> str:
     url = cluster.create_database("gatepass_list_plans")
     runner.upgrade(url)
-    database = Database(url, deadline=60)
+    database = factory.database(url, deadline=60)
     for weeks in range(5, -1, -1):
         await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))
     await database.close()

@@ -39,7 +39,7 @@ async def fresh(cluster: Cluster, template: str) -> AsyncGenerator[Database]:
     name = f"gatepass_reencrypt_{new_id().hex[-12:]}"
     with psycopg.connect(cluster.url(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
-    database = Database(cluster.url(name), connections=4, deadline=20)
+    database = factory.database(cluster.url(name), connections=4)
     yield database
     await database.close()
 

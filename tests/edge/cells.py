@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx2
 
-from gatepass.base.database import Database
 from gatepass.base.settings import BASE_PATH
 from gatepass.domain import maintenance
 from gatepass.migrations import runner
@@ -53,7 +52,7 @@ async def two_cells(cluster: Cluster, folder: Path) -> AsyncGenerator[Cells]:
         for letter in LETTERS:
             url = cluster.create_database(f"gatepass_cell_{letter}")
             runner.upgrade(url)
-            db = Database(url, connections=4, deadline=20)
+            db = factory.database(url, connections=4)
             stack.push_async_callback(db.close)
             await maintenance.run_due(db, at=factory.now())
             environment = {

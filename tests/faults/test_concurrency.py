@@ -120,7 +120,7 @@ async def scratch(cluster: Cluster, settings_env: dict[str, str]) -> AsyncGenera
     """A database for mutants, and two processes on it."""
     url = cluster.create_database("gatepass_mutants")
     runner.upgrade(url)
-    db = Database(url, deadline=20)
+    db = factory.database(url)
     pair = launch_pair({**settings_env, "GATEPASS_DATABASE_URL": url})
     yield Scratch(url, db, pair)
     for server in pair:

@@ -170,7 +170,7 @@ async def deployment(cluster: Cluster, settings_env: dict[str, str]) -> AsyncGen
     runner.upgrade(url)
     environment = {**settings_env, "GATEPASS_DATABASE_URL": url, "GATEPASS_LOG_LEVEL": "warning"}
     servers = tuple(launch(environment, free_port()) for _ in range(PROCESSES))
-    db = Database(url, deadline=60)
+    db = factory.database(url, deadline=60)
     try:
         for server in servers:
             await asyncio.to_thread(wait_until_ready, server)

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.base.ids import new_id
 from gatepass.domain import imports, maintenance
 from gatepass.domain.imports import CsvRow, Import, ImportState
@@ -27,10 +26,10 @@ async def own_database(cluster: Cluster) -> AsyncGenerator[tuple[Tenant, dict[st
     """An organization in a database of its own, and the environment of its workers."""
     url = cluster.create_database(f"gatepass_import_killed_{new_id().hex[-8:]}")
     runner.upgrade(url)
-    db = Database(url, deadline=20)
+    db = factory.database(url)
     await maintenance.run_due(db, at=factory.now())
     environment = {
-        "GATEPASS_DATABASE_URL": url,
+        **factory.environment(url),
         "GATEPASS_ENCRYPTION_KEYS": factory.KEY,
         "GATEPASS_LOG_LEVEL": "error",
     }

@@ -44,7 +44,7 @@ async def direct(cluster: Cluster) -> AsyncGenerator[Database]:
     """The database past PgBouncer, to prepare and to check."""
     url = cluster.create_database(NAME)
     runner.upgrade(url)
-    database = Database(url, deadline=20, name=PAST_IT)
+    database = factory.database(url, name=PAST_IT)
     yield database
     await database.close()
 
@@ -52,7 +52,7 @@ async def direct(cluster: Cluster) -> AsyncGenerator[Database]:
 @asynccontextmanager
 async def all_held(through: str, direct: Database) -> AsyncGenerator[None]:
     """Every connection of the pool is in a transaction of ours, so that the next scan is on a new one."""
-    other, held = Database(through), 0
+    other, held = factory.database(through), 0
     async with AsyncExitStack() as transactions:
         while await pooled(direct) > held:
             await transactions.enter_async_context(other.transaction())
@@ -100,7 +100,7 @@ async def test_all_of_it_works_behind_a_good_one(cluster: Cluster) -> None:
     with pgbouncer(cluster, f"{NAME}_good", newer(), **KEEPS_STATEMENTS) as through:
         for _ in range(2):
             assert "is at" in gatepass(environment(through), "migrate")
-        direct = Database(url, deadline=20)
+        direct = factory.database(url)
         tenant = await factory.tenant(direct)
         numbers = await load(tenant, CARDS)
         with running(through) as server:

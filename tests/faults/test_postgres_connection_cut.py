@@ -12,7 +12,7 @@ import httpx2
 import psycopg
 import pytest
 
-from gatepass.base.database import Database
+from gatepass.base.settings import Settings
 from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
@@ -22,6 +22,9 @@ from tests.faults.test_postgres_gone import assert_unavailable
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.postgres_proxy import Proxy
 from tests.processes import GatepassProcess, serve
+
+# Production's: how soon PostgreSQL is given up is what is tested.
+DEADLINE = str(Settings.model_fields["database_deadline"].default)
 
 GATES = 8
 
@@ -60,11 +63,15 @@ async def stack(settings_env: dict[str, str]) -> AsyncGenerator[tuple[Cluster, P
     cluster, proxy = start_cluster(), Proxy()
     url = cluster.create_database("gatepass_cut")
     runner.upgrade(url)
-    db = Database(url, deadline=20)
+    db = factory.database(url)
     tenant = await factory.tenant(db)
     async with proxy.running(cluster.port):
         through = url.replace(f":{cluster.port}/", f":{proxy.port}/")
-        server = await asyncio.to_thread(serve, {**settings_env, "GATEPASS_DATABASE_URL": through}, free_port())
+        server = await asyncio.to_thread(
+            serve,
+            {**settings_env, "GATEPASS_DATABASE_URL": through, "GATEPASS_DATABASE_DEADLINE": DEADLINE},
+            free_port(),
+        )
         yield cluster, proxy, server, tenant
         await asyncio.to_thread(server.stop)
     await db.close()

@@ -13,7 +13,6 @@ import httpx2
 import psycopg
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.base.settings import Settings
 from gatepass.migrations import runner
 from tests import factory
@@ -23,6 +22,9 @@ from tests.faults.gates import client_of, database_state, is_replayed, load, req
 from tests.faults.http_client import Answer, Connection, connections
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.processes import GatepassProcess, serve
+
+# Production's: how soon PostgreSQL is given up is what is tested.
+DEADLINE = str(Settings.model_fields["database_deadline"].default)
 
 # Seconds from the start of PostgreSQL to the first good answer, at most.
 BACK_WITHIN = 2.0
@@ -60,9 +62,9 @@ async def service(settings_env: dict[str, str]) -> AsyncGenerator[Service]:
     cluster = start_cluster(settings={"fsync": "on"})
     url = cluster.create_database("gatepass_gone")
     runner.upgrade(url)
-    db = Database(url, deadline=20)
+    db = factory.database(url)
     tenant = await factory.tenant(db)
-    server = serve({**settings_env, "GATEPASS_DATABASE_URL": url}, free_port())
+    server = serve({**settings_env, "GATEPASS_DATABASE_URL": url, "GATEPASS_DATABASE_DEADLINE": DEADLINE}, free_port())
     yield Service(cluster, server, tenant, (await tenant.key()).text)
     server.stop()
     await db.close()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from gatepass.base.database import Database
+from gatepass.base.settings import Settings
 from gatepass.migrations import runner
 from tests import factory
 from tests.faults.history_checker import faults
@@ -24,6 +24,9 @@ from tests.faults.recording_gates import Recorder, Venue, open_venue, tables
 from tests.faults.records import Exchange, ScanRequest
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.processes import GatepassProcess, launch, wait_until_ready
+
+# Production's: how soon PostgreSQL is given up is what is tested.
+DEADLINE = str(Settings.model_fields["database_deadline"].default)
 
 GATES = 64
 TICKETS = 10_000
@@ -50,8 +53,13 @@ async def served(environment: dict[str, str], postgres: dict[str, str]) -> Async
     cluster = start_cluster(settings=postgres)
     url = cluster.create_database("gatepass_killed")
     runner.upgrade(url)
-    db = Database(url, deadline=20)
-    environment = {**environment, "GATEPASS_DATABASE_URL": url, "GATEPASS_LOG_LEVEL": "warning"}
+    db = factory.database(url)
+    environment = {
+        **environment,
+        "GATEPASS_DATABASE_URL": url,
+        "GATEPASS_DATABASE_DEADLINE": DEADLINE,
+        "GATEPASS_LOG_LEVEL": "warning",
+    }
     servers = launch(environment, free_port()), launch(environment, free_port())
     try:
         for server in servers:

@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gatepass.base.database import Database
 from gatepass.domain import maintenance
 from gatepass.migrations import runner
 from tests import factory
@@ -40,7 +39,7 @@ async def running_stack() -> AsyncGenerator[Stack]:
     try:
         url = cluster.create_database("fuzz")
         runner.upgrade(url)
-        db = Database(url, connections=4, deadline=60)
+        db = factory.database(url, connections=4, deadline=60)
         await maintenance.run_due(db, at=factory.now())
         server = serve(
             {

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gatepass.base.database import Database
+from tests import factory
 from tests.ha import exactness, messages, tables, timing
 from tests.ha.exactness import is_definite
 from tests.ha.journal import Journal
@@ -49,7 +49,7 @@ async def judge(
     """Judge the run of this journal. The gaps are those that end after the fault."""
     run, its_world = Journal.read(journal), World.read(world)
     cards = sorted({scan.card for scan in run.scans.values()})
-    db = Database(database_url, deadline=READ_WITHIN, name="judge")
+    db = factory.database(database_url, deadline=READ_WITHIN, name="judge")
     try:
         rows = await tables.read(db, its_world, cards, list(run.scans))
     finally:

@@ -10,11 +10,8 @@ from typing import Any, Self
 
 import psycopg
 from aiohttp import web
-from pydantic import SecretStr
 
-from gatepass.base.database import Database
 from gatepass.base.ids import new_id, request_id, request_text
-from gatepass.base.settings import Settings
 from gatepass.worker.worker import Worker
 from tests import factory
 from tests.ha import load, world
@@ -40,7 +37,7 @@ async def record(database_url: str, folder: Path) -> None:
     port = free_port()
     server = launch(environment, free_port(), "--only", "api")
     try:
-        db = Database(database_url, deadline=20)
+        db = factory.database(database_url)
         made = await world.create(db, factory.VAULT, count=TICKETS, receiver_url=f"http://127.0.0.1:{port}/hook")
         await db.close()
         made.write(folder / "world.json")
@@ -74,14 +71,7 @@ async def _receiving(port: int, secret: str, out: Path) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def _working(database_url: str) -> AsyncGenerator[None]:
-    worker = Worker(
-        Settings(
-            database_url=SecretStr(database_url),
-            encryption_keys=[SecretStr(factory.KEY)],
-            worker_metrics_port=0,
-            webhook_allow_private=True,
-        )
-    )
+    worker = Worker(factory.settings(database_url, webhook_allow_private=True))
     task = asyncio.create_task(worker.run())
     yield
     worker.stop()

@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from gatepass.base.database import Database
 from gatepass.migrations import runner
 from tests import factory
 from tests.ha import world
@@ -73,7 +72,7 @@ async def served(folder: Path, postgres: dict[str, str]) -> AsyncGenerator[tuple
         servers = [launch(environment, free_port(), "--only", "api") for _ in range(2)]
         processes += [*servers, launch_worker(environment)]
         port = free_port()
-        db = Database(url, deadline=20)
+        db = factory.database(url)
         made = await world.create(db, factory.VAULT, count=TICKETS, receiver_url=f"http://127.0.0.1:{port}/hook")
         await db.close()
         made.write(folder / "world.json")

@@ -24,6 +24,7 @@ from gatepass.domain.cards import format_number, signing_keys, token
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.webhooks import MessageType
+from tests import factory
 
 BY = "failover lab"
 # No gate may be refused for its rate.
@@ -113,7 +114,7 @@ async def _signing_key(tx: Tx, organization_id: UUID, vault: Vault, at: datetime
 
 
 async def main(database_url: str, count: int, receiver_url: str, out: Path) -> None:
-    db = Database(database_url, deadline=60)
+    db = factory.database(database_url, deadline=60)
     vault = Vault(os.environ["GATEPASS_ENCRYPTION_KEYS"].split(","))
     try:
         (await create(db, vault, count=count, receiver_url=receiver_url)).write(out)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from gatepass.base.database import Database
 from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
@@ -73,7 +72,7 @@ async def running_stack() -> AsyncGenerator[Stack]:
     cluster = start_cluster()
     url = cluster.create_database("gatepass_observe")
     runner.upgrade(url)
-    db = Database(url, deadline=20)
+    db = factory.database(url)
     stack = Stack(cluster, url, await factory.tenant(db))
     try:
         yield stack

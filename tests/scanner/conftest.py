@@ -4,9 +4,7 @@ from collections.abc import AsyncGenerator
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
-from gatepass.base.settings import Settings
 from gatepass.gate.app import create_app
 from tests import factory
 from tests.server.asgi import TaskTransport
@@ -16,13 +14,7 @@ ORIGIN = "https://gates.test"
 
 @pytest.fixture
 async def visitor() -> AsyncGenerator[httpx2.AsyncClient]:
-    settings = Settings(
-        database_url=SecretStr("postgresql://nobody@127.0.0.1:9/none"),
-        encryption_keys=[SecretStr(factory.KEY)],
-        public_url=ORIGIN,
-        metrics_port=0,
-        log_level="error",
-    )
+    settings = factory.settings("postgresql://nobody@127.0.0.1:9/none", public_url=ORIGIN)
     transport = TaskTransport(app=create_app(settings), client=("192.0.2.1", 1))
     async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
         yield client

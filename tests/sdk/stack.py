@@ -13,6 +13,7 @@ import psycopg
 from gatepass.base.encryption import new_key
 from gatepass.domain.keys import Mode
 from gatepass.domain.keys.key import digest, make_key
+from tests import factory
 from tests.postgres import Cluster, free_port
 from tests.processes import gatepass, launch_worker, serve
 
@@ -67,7 +68,7 @@ def running(cluster: Cluster, *, tickets: int = 400, unlimited: bool = False) ->
     """A database, a demo with this many unused cards, a server and a worker."""
     port = free_port()
     environment = {
-        "GATEPASS_DATABASE_URL": cluster.create_database(f"sdk_{port}"),
+        **factory.environment(cluster.create_database(f"sdk_{port}")),
         "GATEPASS_ENCRYPTION_KEYS": new_key(),
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_LOG_LEVEL": "warning",

@@ -19,14 +19,7 @@ _addresses = count(1)
 
 @pytest.fixture(scope="session")
 def settings(database_url: str) -> Settings:
-    return Settings(
-        database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(factory.KEY)],
-        public_url="https://studio.test",
-        metrics_port=0,
-        log_level="error",
-        webhook_allow_private=True,
-    )
+    return factory.settings(database_url, public_url="https://studio.test", webhook_allow_private=True)
 
 
 @pytest.fixture(scope="session")

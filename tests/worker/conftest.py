@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import pytest
-from pydantic import SecretStr
 
 from gatepass.base.database import Database
 from gatepass.base.settings import Settings
@@ -21,7 +20,7 @@ async def own_database(cluster: Cluster, name: str) -> AsyncGenerator[Database]:
     """An empty, migrated database."""
     url = cluster.create_database(name)
     runner.upgrade(url)
-    database = Database(url, connections=16, deadline=20)
+    database = factory.database(url, connections=16)
     await maintenance.run_due(database, at=factory.now())
     yield database
     await database.close()
@@ -39,13 +38,7 @@ async def tenant(own: Database) -> factory.Tenant:
 
 
 def settings_for(database: Database, **different: object) -> Settings:
-    return Settings(
-        database_url=SecretStr(database.url),
-        encryption_keys=[SecretStr(factory.KEY)],
-        worker_metrics_port=0,
-        webhook_allow_private=True,
-        **different,  # pyright: ignore[reportArgumentType]
-    )
+    return factory.settings(database.url, webhook_allow_private=True, **different)
 
 
 @asynccontextmanager

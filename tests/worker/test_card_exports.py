@@ -88,7 +88,7 @@ async def test_a_killed_worker_loses_nothing_and_leaves_no_process(own: Database
     numbers = await load(tenant, 1_000)
     export_id = await begin(tenant)
     environment = {
-        "GATEPASS_DATABASE_URL": own.url, "GATEPASS_ENCRYPTION_KEYS": factory.KEY, "GATEPASS_DATABASE_CONNECTIONS": "4",
+        **factory.environment(own.url), "GATEPASS_ENCRYPTION_KEYS": factory.KEY, "GATEPASS_DATABASE_CONNECTIONS": "4",
     }  # fmt: skip
     for _ in range(2):
         before = (await find(tenant, export_id)).done

@@ -31,7 +31,7 @@ async def test_a_large_pdf_is_never_held_in_memory_and_every_code_is_read_back(o
     tenant = await factory.tenant(own)
     numbers = [number for _ in range(CARDS // 1_000) for number in await load(tenant, 1_000)]
     export_id = await begin(tenant)
-    environment = {"GATEPASS_DATABASE_URL": own.url, "GATEPASS_ENCRYPTION_KEYS": factory.KEY}
+    environment = {**factory.environment(own.url), "GATEPASS_ENCRYPTION_KEYS": factory.KEY}
     worker = launch_worker(environment)
     began, peaks = time.monotonic(), {"worker": 0.0, "drawer": 0.0}
     try:

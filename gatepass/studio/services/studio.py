@@ -32,6 +32,7 @@ class Studio:
             settings.database_url.get_secret_value(),
             connections=settings.database_connections,
             deadline=settings.database_deadline,
+            acquire_within=settings.acquire_within,
             name="gatepass studio",
         )
         self.readiness = Readiness(self.db)

@@ -12,7 +12,6 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from gatepass.base.database import ACQUIRE_TIMEOUT
 from gatepass.base.errors import InvalidRequest, Overloaded
 from gatepass.base.paging import Place
 from gatepass.domain import webhooks
@@ -129,7 +128,7 @@ def _selected(context: Context, form: Form) -> Selection | None:
 @asynccontextmanager
 async def _counting(context: Context) -> AsyncGenerator[None]:
     try:
-        await asyncio.wait_for(context.studio.counting.acquire(), ACQUIRE_TIMEOUT)
+        await asyncio.wait_for(context.studio.counting.acquire(), context.db.acquire_within)
     except TimeoutError:
         raise Overloaded from None
     try:

@@ -4,10 +4,8 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from pydantic import SecretStr
 
 from gatepass.api.state import ApiState
-from gatepass.base.settings import Settings
 from gatepass.domain import keys
 from gatepass.domain.keys import Scope
 from tests import factory
@@ -25,7 +23,7 @@ async def test_a_cached_key_is_read_again_after_a_minute_of_use(
     tenant: Tenant, database_url: str, per_second: int | None, burst: int | None
 ) -> None:
     key, at = await tenant.key(Scope.TICKETS_ACTIVATE), factory.now()
-    state = ApiState(Settings(database_url=SecretStr(database_url), metrics_port=0))
+    state = ApiState(factory.settings(database_url))
     bearer = f"Bearer {key.text}"
     try:
         caller = await state.api_keys.load(bearer, None, at)
@@ -44,7 +42,7 @@ async def test_a_cached_key_is_read_again_after_a_minute_of_use(
 
 async def test_a_key_whose_rate_is_the_same_stays_cached(tenant: Tenant, database_url: str) -> None:
     key, at = await tenant.key(Scope.TICKETS_ACTIVATE), factory.now()
-    state = ApiState(Settings(database_url=SecretStr(database_url), metrics_port=0))
+    state = ApiState(factory.settings(database_url))
     try:
         caller = await state.api_keys.load(f"Bearer {key.text}", None, at)
         state.request_log.use(caller, at, None)

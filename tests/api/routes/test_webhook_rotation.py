@@ -8,9 +8,7 @@ from uuid import UUID
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
-from gatepass.base.settings import Settings
 from gatepass.domain import webhooks
 from gatepass.domain.webhooks.signature import chosen
 from tests import factory
@@ -37,12 +35,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def client(database_url: str, tenant: Tenant, clock: Clock) -> AsyncGenerator[httpx2.AsyncClient]:
-    settings = Settings(
-        database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(factory.KEY)],
-        metrics_port=0,
-        log_level="error",
-    )
+    settings = factory.settings(database_url)
     async with opened(settings, clock) as (client, _):
         client.headers["Authorization"] = f"Bearer {(await tenant.key()).text}"
         yield client

@@ -8,6 +8,7 @@ from email import message_from_string
 from pathlib import Path
 from typing import Final
 
+from tests import factory
 from tests.attacks.accounts.visitor import Visitor, World, make_world
 from tests.mail_server import MailServer, mail_server, wait_for
 from tests.postgres import free_port
@@ -68,7 +69,7 @@ def _text(part: object) -> str:
 @contextmanager
 def mail_world(database_url: str, key: str, folder: Path) -> Generator[MailWorld]:
     env = {
-        "GATEPASS_DATABASE_URL": database_url,
+        **factory.environment(database_url),
         "GATEPASS_ENCRYPTION_KEYS": key,
         "GATEPASS_METRICS_PORT": "0",
         "GATEPASS_LOG_LEVEL": "info",

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
 from gatepass.base.database import Database
-from gatepass.base.settings import Settings
 from gatepass.card_page.app import create_app
 from gatepass.card_page.wallets import faults_in
 from gatepass.domain.wallets.registrations import MOST_DEVICES
@@ -25,14 +23,7 @@ SERVICE = "/c/a.wallet/v1"
 
 @pytest.fixture
 async def client(database_url: str, db: Database, tmp_path: Path) -> AsyncGenerator[httpx2.AsyncClient]:
-    settings = Settings(
-        database_url=SecretStr(database_url),
-        encryption_keys=[SecretStr(factory.KEY)],
-        public_url=ORIGIN,
-        metrics_port=0,
-        log_level="error",
-        **apple_settings(tmp_path),
-    )
+    settings = factory.settings(database_url, public_url=ORIGIN, **apple_settings(tmp_path))
     app = create_app(settings)
     transport = TaskTransport(app=app, client=("192.0.2.9", 1))
     async with app.pages.opened(), httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as visitor:

@@ -14,12 +14,11 @@ import pytest
 import trustme
 from sqlalchemy.exc import OperationalError
 
-from gatepass.base.database import Database
 from gatepass.base.encryption import new_key
 from gatepass.base.errors import Unavailable
 from gatepass.cli import database, valkey
 from gatepass.migrations import runner
-from tests import tls
+from tests import factory, tls
 from tests.attacks.supply_chain.impostor import Impostor, impostor
 from tests.postgres import free_port
 from tests.processes import PROGRAM, launch, serve
@@ -106,7 +105,7 @@ def require_untold(other: Impostor) -> None:
 @pytest.mark.parametrize("kind", [*CERTIFICATES, *REPLIES])
 async def test_the_processes_tell_an_impostor_nothing(made: Certificates, kind: str) -> None:
     with posing(made, kind) as other:
-        db = Database(url_of(made, other.port), deadline=1)
+        db = factory.database(url_of(made, other.port), deadline=1)
         with pytest.raises(Unavailable) as refused:
             async with db.autocommit():
                 pass
@@ -129,7 +128,9 @@ def test_migrations_tell_an_impostor_nothing(made: Certificates, kind: str) -> N
 async def test_without_verification_an_impostor_is_believed(made: Certificates, mode: str) -> None:
     """So verify-full is what keeps the others out, and the impostors above are not merely broken."""
     with posing(made, "self-signed") as other:
-        db = Database(f"postgresql://gatepass:{PASSWORD}@localhost:{other.port}/gatepass?sslmode={mode}", deadline=1)
+        db = factory.database(
+            f"postgresql://gatepass:{PASSWORD}@localhost:{other.port}/gatepass?sslmode={mode}", deadline=1
+        )
         with pytest.raises(Unavailable):
             async with db.autocommit():
                 pass

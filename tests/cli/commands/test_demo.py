@@ -8,11 +8,11 @@ import psycopg
 import pytest
 
 from gatepass.base.clock import system_clock
-from gatepass.base.database import Database
 from gatepass.base.encryption import new_key
 from gatepass.domain import cards, keys
 from gatepass.domain import demo as demo_data
 from gatepass.domain.cards import CardStatus, InvalidToken, Verification, VerificationReason, VerificationRequest
+from tests import factory
 from tests.cli.command import Command
 from tests.cli.conftest import Databases
 
@@ -23,7 +23,7 @@ ANY_KEY = "SELECT id FROM api_key WHERE organization_id = $1 AND revoked_at IS N
 def command(tmp_path_factory: pytest.TempPathFactory, databases: Databases) -> Command:
     return Command(
         tmp_path_factory.mktemp("demo"),
-        {"GATEPASS_DATABASE_URL": databases.copy(), "GATEPASS_ENCRYPTION_KEYS": new_key(), "GATEPASS_CELL": "k"},
+        {**factory.environment(databases.copy()), "GATEPASS_ENCRYPTION_KEYS": new_key(), "GATEPASS_CELL": "k"},
     )
 
 
@@ -109,7 +109,7 @@ def test_places_sold_are_tickets_made(demo: dict[str, Any], tables: psycopg.Conn
 async def test_keys_open_what_they_are_named_after(
     demo: dict[str, Any], command: Command, name: str, scopes: list[str], rate: int | None
 ) -> None:
-    db = Database(command.env["GATEPASS_DATABASE_URL"])
+    db = factory.database(command.env["GATEPASS_DATABASE_URL"])
     async with db.autocommit() as tx:
         caller = await keys.authenticate(tx, demo["keys"][name], None, at=system_clock())
     await db.close()
@@ -121,7 +121,7 @@ async def test_keys_open_what_they_are_named_after(
 
 
 async def test_the_revoked_key_is_dead(demo: dict[str, Any], command: Command) -> None:
-    db = Database(command.env["GATEPASS_DATABASE_URL"])
+    db = factory.database(command.env["GATEPASS_DATABASE_URL"])
     async with db.autocommit() as tx:
         with pytest.raises(keys.DeadKey):
             await keys.authenticate(tx, demo["keys"]["revoked"], None, at=system_clock())
@@ -142,7 +142,7 @@ async def test_the_revoked_key_is_dead(demo: dict[str, Any], command: Command) -
 async def test_tokens_verify_as_they_are_named(
     demo: dict[str, Any], command: Command, name: str, status: CardStatus | None, reason: VerificationReason | None
 ) -> None:
-    db = Database(command.env["GATEPASS_DATABASE_URL"])
+    db = factory.database(command.env["GATEPASS_DATABASE_URL"])
     async with db.autocommit() as tx:
         organization_id = UUID(demo["organization_id"])
         found: object = cards.INVALID

@@ -44,7 +44,7 @@ def after(on_database: Command) -> Command:
 
 @pytest.fixture
 async def data(on_database: Command) -> AsyncGenerator[Database]:
-    database = Database(on_database.env["GATEPASS_DATABASE_URL"], connections=1, deadline=20)
+    database = factory.database(on_database.env["GATEPASS_DATABASE_URL"], connections=1)
     yield database
     await database.close()
 

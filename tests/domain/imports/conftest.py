@@ -22,7 +22,7 @@ from tests.postgres import Cluster
 async def own(cluster: Cluster, request: pytest.FixtureRequest) -> AsyncGenerator[Database]:
     url = cluster.create_database(f"gatepass_imports_{new_id().hex[-8:]}")
     runner.upgrade(url)
-    database = Database(url, connections=8, deadline=20)
+    database = factory.database(url, connections=8)
     await maintenance.run_due(database, at=factory.now())
     yield database
     await database.close()

@@ -8,7 +8,6 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.domain import maintenance
 from gatepass.domain.live import deltas, full_count, recent_scans
 from gatepass.migrations import runner
@@ -51,7 +50,7 @@ LOAD: Final = f"""
 async def history(cluster: Cluster) -> str:
     url = cluster.create_database("gatepass_live_plans")
     runner.upgrade(url)
-    database = Database(url, deadline=60)
+    database = factory.database(url, deadline=60)
     for weeks in (5, 4, 3, 2, 1, 0):
         await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))
     await database.close()

@@ -33,7 +33,7 @@ async def near_wraparound() -> AsyncGenerator[Database]:
     cluster.start()
     url = cluster.create_database("gatepass_turn")
     runner.upgrade(url)
-    database = Database(url, deadline=20)
+    database = factory.database(url)
     yield database
     await database.close()
     cluster.stop()

@@ -8,6 +8,7 @@ import pytest
 from gatepass.base.database import Database
 from gatepass.base.ids import new_id
 from gatepass.migrations import runner
+from tests import factory
 from tests.domain.maintenance.histories import T0
 from tests.postgres import Cluster
 
@@ -24,7 +25,7 @@ async def fresh(cluster: Cluster, template: str) -> AsyncGenerator[Database]:
     name = f"gatepass_maintenance_{new_id().hex[-12:]}"
     with psycopg.connect(cluster.url(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
-    database = Database(cluster.url(name), connections=8, deadline=20)
+    database = factory.database(cluster.url(name), connections=8)
     async with database.transaction() as tx:
         await tx.run("UPDATE idempotency_generation SET opened_at = $1", T0)
     yield database

@@ -13,6 +13,7 @@ from gatepass.domain import audit_log, tickets
 from gatepass.domain.keys import Mode
 from gatepass.domain.maintenance import HISTORIES
 from gatepass.domain.tickets import Scan, ScanOutcome
+from tests import factory
 from tests.factory import Tenant
 
 # Not a boundary of any partition.
@@ -40,7 +41,7 @@ KEPT: Final = {
 async def processes(database: Database, count: int) -> AsyncGenerator[list[Database]]:
     """Several processes, each with connections of its own."""
     async with AsyncExitStack() as stack:
-        made = [Database(database.url, connections=2, deadline=20) for _ in range(count)]
+        made = [factory.database(database.url, connections=2) for _ in range(count)]
         for one in made:
             stack.push_async_callback(one.close)
         yield made

@@ -8,12 +8,10 @@ from datetime import timedelta
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
 from gatepass.api.app import ApiState
 from gatepass.api.manifests import follower as followers
 from gatepass.base.database import Database
-from gatepass.base.settings import Settings
 from gatepass.domain import maintenance
 from gatepass.domain.manifest import Cursor
 from gatepass.migrations import runner
@@ -41,10 +39,8 @@ async def primary() -> AsyncGenerator[Cluster]:
 async def service(cluster: Cluster) -> AsyncGenerator[tuple[httpx2.AsyncClient, ApiState, Database]]:
     """An API process on this server."""
     url = cluster.url(NAME)
-    settings = Settings(
-        database_url=SecretStr(url), encryption_keys=[SecretStr(factory.KEY)], metrics_port=0, log_level="error"
-    )
-    db = Database(url, connections=4, deadline=20)
+    settings = factory.settings(url)
+    db = factory.database(url, connections=4)
     async with opened(settings) as (client, state):
         yield client, state, db
     await db.close()

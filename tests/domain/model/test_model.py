@@ -18,6 +18,7 @@ from gatepass.base.database import Database
 from gatepass.base.errors import Unavailable
 from gatepass.migrations import runner
 from gatepass.migrations.sql import statements
+from tests import factory
 from tests.domain.model.mutants import MUTANTS, mutated
 from tests.domain.model.rules import RuledMachine
 from tests.domain.model.world import World
@@ -31,7 +32,7 @@ def machine(url: str) -> Generator[type[RuledMachine]]:
     loop = uvloop.new_event_loop()
 
     async def connect() -> Database:
-        return Database(url, connections=2, deadline=30)
+        return factory.database(url, connections=2)
 
     world = World(loop, loop.run_until_complete(connect()))
     try:

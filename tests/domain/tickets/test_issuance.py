@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.base.errors import NotAllowedFromHere, Refusal
 from gatepass.base.ids import new_id
 from gatepass.domain import cards, tickets
@@ -59,7 +58,7 @@ async def elsewhere(tenant: Tenant, wanted: TicketRequest) -> TicketRequest:
 
 async def at_once(tenant: Tenant, database_url: str, requests: list[TicketRequest]) -> list[IssuedTicket | Refusal]:
     """Each in a transaction of its own, twenty at a time."""
-    many, places = Database(database_url, connections=20, deadline=60), asyncio.Semaphore(20)
+    many, places = factory.database(database_url, connections=20, deadline=60), asyncio.Semaphore(20)
 
     async def one(wanted: TicketRequest) -> IssuedTicket | Refusal:
         async with places:

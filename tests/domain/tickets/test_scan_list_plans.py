@@ -8,7 +8,6 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.domain import maintenance
 from gatepass.domain.tickets import scan_list
 from gatepass.migrations import runner
@@ -43,7 +42,7 @@ LOAD: Final = f"""
 async def history(cluster: Cluster) -> str:
     url = cluster.create_database("gatepass_scan_list_plans")
     runner.upgrade(url)
-    database = Database(url, deadline=60)
+    database = factory.database(url, deadline=60)
     for weeks in range(5, -1, -1):
         await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))
     await database.close()

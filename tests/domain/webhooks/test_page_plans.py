@@ -9,7 +9,6 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.domain import maintenance
 from gatepass.domain.webhooks import deliveries, feed, health, replays
 from gatepass.migrations import runner
@@ -75,7 +74,7 @@ async def history(cluster: Cluster) -> str:
     """A database with four weeks of deliveries."""
     url = cluster.create_database("gatepass_page_plans")
     runner.upgrade(url)
-    database = Database(url, deadline=60)
+    database = factory.database(url, deadline=60)
     for weeks in range(6, -1, -1):
         await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))
     await database.close()

@@ -7,10 +7,8 @@ from uuid import uuid4
 
 import httpx2
 import pytest
-from pydantic import SecretStr
 
 from gatepass.api.app import create_app
-from gatepass.base.settings import Settings
 from tests import factory
 from tests.api.conftest import Api
 from tests.api.routes.test_tickets import wish
@@ -50,13 +48,7 @@ async def proxied(database_url: str) -> AsyncGenerator[tuple[Api, CuttingProxy]]
     proxy = CuttingProxy()
     proxy.postgres = urlsplit(database_url).port or 5432
     async with proxy.running(proxy.postgres):
-        settings = Settings(
-            database_url=SecretStr(proxy.url(database_url)),
-            encryption_keys=[SecretStr(factory.KEY)],
-            metrics_port=0,
-            log_level="error",
-            database_deadline=20,
-        )
+        settings = factory.settings(proxy.url(database_url), database_deadline=20)
         app = create_app(settings)
         app.state.open()
         yield Api(app, "10.9.9.9"), proxy

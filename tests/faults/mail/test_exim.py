@@ -29,7 +29,7 @@ async def test_every_card_arrives_once_with_its_own_link(own: Tenant) -> None:
     async with own.db.transaction() as tx:
         await mailings.begin(tx, own.id, new_id(), own.event_id, None, by="test", at=factory.now())
     environment = {
-        "GATEPASS_DATABASE_URL": own.db.url,
+        **factory.environment(own.db.url),
         "GATEPASS_ENCRYPTION_KEYS": factory.KEY,
         "GATEPASS_PUBLIC_URL": "https://gatepass.test",
     }

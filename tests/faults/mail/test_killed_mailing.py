@@ -28,7 +28,7 @@ async def test_everybody_has_a_letter_and_two_only_who_was_in_flight(own: Tenant
     mailing_id = new_id()
     async with own.db.transaction() as tx:
         await mailings.begin(tx, own.id, mailing_id, own.event_id, None, by="test", at=factory.now())
-    environment = {"GATEPASS_DATABASE_URL": own.db.url, "GATEPASS_ENCRYPTION_KEYS": factory.KEY}
+    environment = {**factory.environment(own.db.url), "GATEPASS_ENCRYPTION_KEYS": factory.KEY}
     chance = dice()
     with mail_server(tmp_path, keep=False) as server:
         environment |= server.environment(CONNECTIONS)

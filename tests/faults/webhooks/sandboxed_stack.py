@@ -166,7 +166,7 @@ async def opened(cluster: Cluster, name: str, folder: Path) -> AsyncGenerator[St
     runner.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(CLAIM_LOG)
-    db = Database(url, connections=16, deadline=20)
+    db = factory.database(url, connections=16)
     await maintenance.run_due(db, at=factory.now())
     environment = {
         "GATEPASS_DATABASE_URL": url,

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from gatepass.base.database import Database
 from gatepass.domain import maintenance
 from gatepass.domain.keys import Scope
 from gatepass.migrations import runner
@@ -33,7 +32,7 @@ async def started() -> AsyncGenerator[Stack]:
         runner.upgrade(url)
         server = serve(environment(url), free_port())
         opened.callback(server.stop)
-        database = Database(url, connections=16, deadline=60)
+        database = factory.database(url, connections=16, deadline=60)
         opened.push_async_callback(database.close)
         await maintenance.run_due(database, at=factory.now())
         tenant = await factory.tenant(database)

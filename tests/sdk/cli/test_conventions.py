@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.domain import keys
 from gatepass.domain.lifecycle import suspension
+from tests import factory
 from tests.postgres import free_port
 from tests.sdk.cli.terminal import PROGRAM, Terminal
 from tests.sdk.stack import Stack
@@ -48,7 +48,7 @@ def test_an_empty_key_is_none(sandbox: Terminal) -> None:
 
 async def test_a_suspended_organization_is_told_and_nobody_is_refused(live: Terminal, stack: Stack) -> None:
     organization_id = UUID(stack.demo["organization_id"])
-    db = Database(stack.database_url, connections=1, deadline=20)
+    db = factory.database(stack.database_url, connections=1)
     try:
         async with db.transaction() as tx:
             await suspension.suspend(tx, organization_id, reason="x", by="test", at=datetime.now(UTC))
@@ -77,7 +77,7 @@ async def test_a_service_that_is_too_busy_is_told_apart(live: Terminal, stack: S
 
 
 async def slow_key(stack: Stack) -> str:
-    db = Database(stack.database_url, connections=1, deadline=20)
+    db = factory.database(stack.database_url, connections=1)
     organization_id = UUID(stack.demo["organization_id"])
     try:
         async with db.transaction() as tx:

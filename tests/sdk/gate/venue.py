@@ -12,12 +12,13 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from gatepass.base.database import Database, Tx
+from gatepass.base.database import Tx
 from gatepass.domain import devices
 from gatepass.domain.keys import Mode
 from gatepass_sdk import Gate, Gatepass, HolderDetails, NewTicket
 from gatepass_sdk._gate.device import Device
 from gatepass_sdk._gate.storage.store import GateStore
+from tests import factory
 from tests.sdk.stack import Stack
 
 T = TypeVar("T")
@@ -105,7 +106,7 @@ class Venue:
         """A verb of the service, in a transaction of its own."""
 
         async def run() -> T:
-            db = Database(self.stack.database_url, connections=1, deadline=20)
+            db = factory.database(self.stack.database_url, connections=1)
             try:
                 async with db.transaction() as tx:
                     return await verb(tx)

@@ -12,7 +12,6 @@ import httpx2
 import psycopg
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.domain.keys import Mode
 from gatepass_sdk import (
     SANDBOX_EVENT_ID,
@@ -231,7 +230,7 @@ async def test_the_rate_of_a_key_is_waited_for(stack: Stack, queue: ScanQueue) -
     for _ in range(15):
         queue.add(SANDBOX_EVENT_ID, card_number="TEST_VALID")
         queue.add(SANDBOX_EVENT_ID, token="SVC1.TEST_USED.0.0")
-    db = Database(stack.database_url)
+    db = factory.database(stack.database_url)
     key = await (await factory.tenant(db)).key(mode=Mode.SANDBOX, rate=10)
     await db.close()
     statuses: list[int] = []

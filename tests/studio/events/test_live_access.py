@@ -5,7 +5,6 @@ from ipaddress import ip_network
 
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.studio.events import live_stream
 from gatepass.studio.middleware import Middleware
 from tests import factory
@@ -46,7 +45,7 @@ async def test_the_stream_outlives_a_database_that_is_away(
 ) -> None:
     """Several checks fail; the browser hears beats, and `over` only when it is true."""
     monkeypatch.setattr(live_stream, "ALLOWED_EVERY", 0.1)
-    away = Database(f"postgresql://postgres@127.0.0.1:{free_port()}/nowhere", deadline=1)
+    away = factory.database(f"postgresql://postgres@127.0.0.1:{free_port()}/nowhere", deadline=1)
     present = studio.studio.db
     async with open_stream(user, studio) as stream:
         await stream.figures()

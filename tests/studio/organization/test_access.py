@@ -2,7 +2,6 @@
 
 import pytest
 
-from gatepass.base.database import Database
 from gatepass.domain.staff import Role
 from gatepass.studio.middleware import Middleware
 from tests import factory
@@ -65,7 +64,7 @@ async def test_who_has_no_second_factor_is_led_to_one(studio: Middleware, tenant
 async def test_a_refusal_stays_one_while_the_database_is_away(
     user: BrowserSession, studio: Middleware, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    away = Database(f"postgresql://postgres@127.0.0.1:{free_port()}/nowhere", deadline=1)
+    away = factory.database(f"postgresql://postgres@127.0.0.1:{free_port()}/nowhere", deadline=1)
     monkeypatch.setattr(studio.studio, "db", away)
     answer = await user.client.post(user.url("keys"), headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.status_code == 403

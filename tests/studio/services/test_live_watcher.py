@@ -4,7 +4,6 @@ import asyncio
 from datetime import timedelta
 from uuid import UUID
 
-from gatepass.base.database import Database
 from gatepass.base.ids import new_id
 from gatepass.domain.keys import Mode
 from gatepass.studio.services.live_watcher import COUNT_EVERY, EventRef, LiveWatcher
@@ -56,7 +55,7 @@ async def test_a_look_that_is_new_enough_is_not_repeated(tenant: factory.Tenant)
 
 
 async def test_without_a_database_listeners_are_told_so_and_nothing_breaks() -> None:
-    away = Database("postgresql://nobody@127.0.0.1:1/nothing", deadline=1)
+    away = factory.database("postgresql://nobody@127.0.0.1:1/nothing", deadline=1)
     watcher = LiveWatcher(away, now, EventRef(ANYTHING, Mode.LIVE, ANYTHING), Metrics())
     listener = asyncio.Event()
     watcher.join(listener)

@@ -38,7 +38,7 @@ async def own(cluster: Cluster) -> AsyncGenerator[Database]:
     """A database of its own, because maintenance ends and cancels in all organizations."""
     url = cluster.create_database(f"gatepass_mirror_{new_id().hex[-8:]}")
     runner.upgrade(url)
-    database = Database(url, connections=4, deadline=20)
+    database = factory.database(url, connections=4)
     await maintenance.run_due(database, at=factory.now())
     yield database
     await database.close()

@@ -16,7 +16,7 @@ from tests.postgres import Cluster
 async def own(cluster: Cluster) -> AsyncGenerator[Database]:
     url = cluster.create_database("gatepass_replays")
     runner.upgrade(url)
-    database = Database(url, connections=16, deadline=20)
+    database = factory.database(url, connections=16)
     await maintenance.run_due(database, at=factory.now())
     yield database
     await database.close()
