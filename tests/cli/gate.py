@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import psycopg
 
-from tests.cli.command import Command
+from tests.cli.command import WITHIN, Command
 from tests.postgres import free_port
 
 DEMO = "Gatepass Demo"
@@ -30,6 +30,10 @@ def serving(command: Command) -> Generator[httpx2.Client]:
                 break
         with httpx2.Client(base_url=f"http://127.0.0.1:{port}/api/public/v1", timeout=10) as client:
             yield client
+        # What it has to write of these calls is written when it stops.
+        process.terminate()
+        process.communicate(timeout=WITHIN)
+        assert process.returncode == 0
 
 
 def answer_of(response: httpx2.Response) -> tuple[int, str | None]:
