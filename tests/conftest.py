@@ -17,9 +17,10 @@ from gatepass.domain import maintenance
 from gatepass.migrations import runner
 from tests import factory, starts
 from tests.postgres import USUAL_VERSION, Cluster, start_cluster, wanted_version
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
 from tests.server.asgi import TaskTransport
 from tests.size import NIGHT
+from tests.warm.processes import serve
 
 log.configure("error", "json")
 # On submission the same examples each time; at night new ones, and a failure prints how to have its example again.

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -22,6 +23,7 @@ from gatepass.base.settings import BASE_PATH
 READY_WITHIN = 90.0
 LISTENS_WITHIN = 20.0
 PROGRAM = str(Path(sys.executable).with_name("gatepass"))
+Start = Callable[[Sequence[str], Mapping[str, str]], subprocess.Popen[str]]
 # A client that is given none reads all certificates of this machine, which takes longer than most tests call.
 CERTIFICATES = ssl.create_default_context()
 
@@ -86,28 +88,25 @@ class GatepassProcess:
             self.lines.append(line)
 
 
-def launch(environment: dict[str, str], port: int, *options: str) -> GatepassProcess:
+def cold(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start the program as it is installed. tests/warm has a way that costs an eighth of it."""
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def launch(environment: dict[str, str], port: int, *options: str, start: Start = cold) -> GatepassProcess:
     """Start `gatepass serve` on this port, without waiting for it."""
     environment = {"GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}", **environment}
     return GatepassProcess(
-        _start(environment, "serve", "--port", str(port), *options),
+        start([PROGRAM, "serve", "--port", str(port), *options], {**os.environ, **environment}),
         port,
         metrics_port=int(environment.get("GATEPASS_METRICS_PORT", "0")),
     )
 
 
-def launch_worker(environment: dict[str, str]) -> GatepassProcess:
+def launch_worker(environment: dict[str, str], *, start: Start = cold) -> GatepassProcess:
     """Start `gatepass worker`, without waiting for it: its work waits in PostgreSQL."""
-    return GatepassProcess(_start({"GATEPASS_WORKER_METRICS_PORT": "0", **environment}, "worker"))
-
-
-def _start(environment: dict[str, str], *command: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [PROGRAM, *command],
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+    return GatepassProcess(
+        start([PROGRAM, "worker"], {**os.environ, "GATEPASS_WORKER_METRICS_PORT": "0", **environment})
     )
 
 
@@ -124,9 +123,9 @@ def gatepass(environment: dict[str, str], *arguments: str) -> str:
     ).stdout
 
 
-def serve(environment: dict[str, str], port: int, *options: str) -> GatepassProcess:
+def serve(environment: dict[str, str], port: int, *options: str, start: Start = cold) -> GatepassProcess:
     """Start `gatepass serve` on this port and wait until it is ready."""
-    server = launch(environment, port, *options)
+    server = launch(environment, port, *options, start=start)
     try:
         wait_until_ready(server)
     except BaseException:

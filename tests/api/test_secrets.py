@@ -27,7 +27,8 @@ from tests.api.test_responses import FORGED
 from tests.factory import Tenant
 from tests.faults.gates import wait_for
 from tests.postgres import Cluster, free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
+from tests.warm.processes import serve
 
 pytestmark = pytest.mark.processes
 

@@ -19,10 +19,11 @@ from tests.api.conftest import request_id, scan_body
 from tests.base.tracing.otlp import PATH, Span, children, servers, spans, traced_server
 from tests.factory import Tenant
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, launch
+from tests.processes import GatepassProcess
 from tests.receivers import Receiver, hang, receiving
 from tests.scan_probe import ScanProbe
 from tests.server.raw_http import exchange, request
+from tests.warm.processes import launch
 
 pytestmark = pytest.mark.processes
 

@@ -17,7 +17,8 @@ from tests import factory
 from tests.card_page.event_stream import WITHIN, open_stream
 from tests.card_page.links import changed_path_of, path_of
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
+from tests.warm.processes import serve
 
 pytestmark = pytest.mark.processes
 

@@ -2,13 +2,14 @@
 
 import os
 import subprocess
-import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-PROGRAM = str(Path(sys.executable).with_name("gatepass"))
+from tests.processes import PROGRAM
+from tests.warm.processes import WarmProcess
+
 WITHIN = 60.0
 
 
@@ -16,37 +17,38 @@ WITHIN = 60.0
 class Command:
     folder: Path
     env: dict[str, str] = field(default_factory=dict[str, str])
+    is_cold: bool = False
+
+    @property
+    def cold(self) -> "Command":
+        """Started as it is installed. One test of each command does so, because it takes longer."""
+        return replace(self, is_cold=True)
 
     def having(self, **more: str) -> "Command":
         return replace(self, env={**self.env, **more})
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [PROGRAM, *arguments],
-            cwd=self.folder,
-            env=self._environment(),
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=WITHIN,
-        )
+        with self._start(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            try:
+                out, err = process.communicate(timeout=WITHIN)
+            finally:
+                process.kill()
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     @contextmanager
     def started(self, *arguments: str, stderr: int = subprocess.DEVNULL) -> Generator[subprocess.Popen[str]]:
         """A running process, killed at the end. With `stderr=STDOUT` its log can be read too."""
-        process = subprocess.Popen(
-            [PROGRAM, *arguments],
-            cwd=self.folder,
-            env=self._environment(),
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-        )
-        with process:
+        with self._start(arguments, stdout=subprocess.PIPE, stderr=stderr) as process:
             try:
                 yield process
             finally:
                 process.kill()
+
+    def _start(self, arguments: Sequence[str], *, stdout: int, stderr: int) -> subprocess.Popen[str]:
+        command, environment = [PROGRAM, *arguments], self._environment()
+        if self.is_cold:
+            return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=stdout, stderr=stderr, text=True)
+        return WarmProcess(command, environment, folder=self.folder, stdout=stdout, stderr=stderr)
 
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("GATEPASS_")}

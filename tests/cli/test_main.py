@@ -1,10 +1,13 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from gatepass import __version__
 from gatepass.base.encryption import Vault
+from gatepass.cli.main import PANELS
 from tests.cli.command import Command
 
 COMMANDS = (
@@ -44,11 +47,11 @@ def test_no_command_is_answered_with_help(gatepass: Command) -> None:
 
 
 def test_the_version(gatepass: Command) -> None:
-    assert gatepass("--version").stdout == f"gatepass {__version__}\n"
+    assert gatepass.cold("--version").stdout == f"gatepass {__version__}\n"
 
 
 def test_a_secret_is_a_line_for_the_environment_and_seals(gatepass: Command) -> None:
-    name, _, key = gatepass("secret").stdout.strip().partition("=")
+    name, _, key = gatepass.cold("secret").stdout.strip().partition("=")
     assert name == "GATEPASS_ENCRYPTION_KEYS"
     vault = Vault([key])
     assert vault.open(vault.seal(b"hush", "here"), "here") == b"hush"
@@ -63,3 +66,10 @@ def test_a_command_imports_no_other() -> None:
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     commands = {name for name in told.split() if name.startswith("gatepass.cli.commands.")}
     assert commands == {"gatepass.cli.commands.key"}
+
+
+def test_each_command_is_started_once_as_it_is_installed() -> None:
+    """All others are forked from a process that has imported the program, which proves nothing of its entry point."""
+    files = Path(__file__).parent.rglob("test_*.py")
+    started = {name for file in files for name in re.findall(r'\.cold(?:\.started)?\("(\w+)"', file.read_text())}
+    assert started == {name for panel in PANELS.values() for name in panel}

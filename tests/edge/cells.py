@@ -14,7 +14,8 @@ from tests import factory
 from tests.edge.proxy import Edge, start_edge
 from tests.factory import Tenant
 from tests.postgres import Cluster, free_port
-from tests.processes import CERTIFICATES, GatepassProcess, serve
+from tests.processes import CERTIFICATES, GatepassProcess
+from tests.warm.processes import serve
 
 LETTERS = ("a", "b")
 

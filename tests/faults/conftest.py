@@ -5,7 +5,8 @@ from collections.abc import Generator
 import pytest
 
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, launch, wait_until_ready
+from tests.processes import GatepassProcess, wait_until_ready
+from tests.warm.processes import launch
 
 Pair = tuple[GatepassProcess, GatepassProcess]
 

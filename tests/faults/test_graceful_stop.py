@@ -14,7 +14,8 @@ from tests.faults.http_client import Connection, connections
 from tests.faults.recording_gates import Recorder, Venue, open_venue, tables
 from tests.faults.records import ScanRequest
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
+from tests.warm.processes import serve
 
 GATES = 64
 TICKETS = 5_000

@@ -26,8 +26,9 @@ from tests.faults.recording_gates import Recorder, Venue, open_venue, tables
 from tests.faults.records import Exchange, ScanRequest
 from tests.faults.test_concurrency import MUTANTS, SQL, Mutant
 from tests.postgres import Cluster, free_port
-from tests.processes import GatepassProcess, launch, wait_until_ready
+from tests.processes import GatepassProcess, wait_until_ready
 from tests.size import seed_of_run, sized
+from tests.warm.processes import launch
 
 SECONDS = sized(short=20, full=60)
 PROCESSES = 8

@@ -14,7 +14,7 @@ from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.postgres import Cluster
-from tests.processes import launch_worker
+from tests.warm.processes import launch_worker
 
 ROWS = 8_000
 KILLS = 4

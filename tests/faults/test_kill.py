@@ -19,7 +19,8 @@ from tests.faults.gates import DatabaseState, database_state, is_replayed, load,
 from tests.faults.http_client import Answer, Connection, connections
 from tests.faults.races import barrier
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
+from tests.warm.processes import serve
 
 SCANS = 200
 # Answers come in batches: all of the last batch may be sent before the process dies. Then the test tries again.

@@ -16,7 +16,8 @@ from tests.faults.history_checker import faults
 from tests.faults.recording_gates import Recorder, Venue, connect, open_venue, tables
 from tests.faults.records import Exchange, ScanRequest
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, launch, wait_until_ready
+from tests.processes import GatepassProcess, wait_until_ready
+from tests.warm.processes import launch
 
 GATES = 256
 TICKETS = 10_000

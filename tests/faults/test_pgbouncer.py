@@ -16,8 +16,9 @@ from tests.base.pgbouncer import DEBIANS, KEEPS_NONE, KEEPS_STATEMENTS, newer, p
 from tests.factory import Tenant
 from tests.faults.gates import client_of, database_state, load, scan
 from tests.postgres import Cluster, free_port
-from tests.processes import GatepassProcess, gatepass, launch_worker, serve
+from tests.processes import GatepassProcess, gatepass
 from tests.receivers import receiving
+from tests.warm.processes import launch_worker, serve
 
 NAME = "gatepass_pooled"
 PAST_IT = "past the pooler"

@@ -21,7 +21,8 @@ from tests.faults.http_client import connections
 from tests.faults.test_postgres_gone import assert_unavailable
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.postgres_proxy import Proxy
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
+from tests.warm.processes import serve
 
 # Production's: how soon PostgreSQL is given up is what is tested.
 DEADLINE = str(Settings.model_fields["database_deadline"].default)

@@ -21,7 +21,8 @@ from tests.factory import Tenant
 from tests.faults.gates import client_of, database_state, is_replayed, load, request_id, scan_body, wait_for
 from tests.faults.http_client import Answer, Connection, connections
 from tests.postgres import Cluster, free_port, start_cluster
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
+from tests.warm.processes import serve
 
 # Production's: how soon PostgreSQL is given up is what is tested.
 DEADLINE = str(Settings.model_fields["database_deadline"].default)

@@ -23,7 +23,8 @@ from tests.faults.http_client import Connection, connections
 from tests.faults.recording_gates import Recorder, Venue, open_venue, tables
 from tests.faults.records import Exchange, ScanRequest
 from tests.postgres import Cluster, free_port, start_cluster
-from tests.processes import GatepassProcess, launch, wait_until_ready
+from tests.processes import GatepassProcess, wait_until_ready
+from tests.warm.processes import launch
 
 # Production's: how soon PostgreSQL is given up is what is tested.
 DEADLINE = str(Settings.model_fields["database_deadline"].default)

@@ -5,7 +5,8 @@ import pytest
 
 from gatepass.server.combined_app import is_scanner
 from tests.postgres import free_port
-from tests.processes import launch, serve, wait_until_ready
+from tests.processes import wait_until_ready
+from tests.warm.processes import launch, serve
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from gatepass.worker.card_exports import CardExportRunner
 from tests import factory
 from tests.domain.card_exports.printed_pages import codes_on, rendered
 from tests.factory import Tenant
-from tests.processes import launch_worker
+from tests.warm.processes import launch_worker
 from tests.worker.conftest import settings_for, working
 
 

@@ -19,8 +19,9 @@ from tests.api.limits.test_limits import left
 from tests.api.limits.test_shared_limits import until
 from tests.factory import Tenant
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, launch, wait_until_ready
+from tests.processes import GatepassProcess, wait_until_ready
 from tests.valkey import PASSWORD, Valkey
+from tests.warm.processes import launch
 
 pytestmark = pytest.mark.processes
 

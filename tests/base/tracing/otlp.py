@@ -15,8 +15,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as Wire
 
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
 from tests.receivers import Received, Receiver
+from tests.warm.processes import serve
 
 PATH = "/v1/traces"
 IDS = {"traceId": 32, "spanId": 16, "parentSpanId": 16}

@@ -29,7 +29,7 @@ def command(tmp_path_factory: pytest.TempPathFactory, databases: Databases) -> C
 
 @pytest.fixture(scope="module")
 def demo(command: Command) -> dict[str, Any]:
-    told = command("demo", "--json")
+    told = command.cold("demo", "--json")
     assert (told.returncode, told.stderr) == (0, "")
     return json.loads(told.stdout)
 

@@ -28,7 +28,7 @@ def at_home(tmp_path_factory: pytest.TempPathFactory) -> Command:
 
 @pytest.fixture(scope="module")
 def first(at_home: Command) -> str:
-    told = at_home("dev", "--check", "--port", "0")
+    told = at_home.cold("dev", "--check", "--port", "0")
     assert told.returncode == 0, told.stdout + told.stderr
     return told.stdout
 

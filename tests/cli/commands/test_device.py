@@ -14,7 +14,7 @@ NOBODY = "No device asks and shows these words. Make another code.\n"
 
 
 def test_a_device_is_paired_by_the_words_that_it_shows(demo_command: Command, demo: dict[str, Any]) -> None:
-    told = demo_command("device", "code", DEMO, demo["events"]["published"], "--gate", "North 2")
+    told = demo_command.cold("device", "code", DEMO, demo["events"]["published"], "--gate", "North 2")
     code = told.stdout.strip()
     assert re.fullmatch("[A-Z0-9]{5}-[A-Z0-9]{5}", code), told.stderr
     public_key = urlsafe_b64encode(bytes(SigningKey.generate().verify_key)).rstrip(b"=").decode()

@@ -20,7 +20,7 @@ def wrong(told: str) -> list[str]:
 
 
 def test_all_is_well_on_a_migrated_database(on_database: Command) -> None:
-    told = on_database("doctor")
+    told = on_database.cold("doctor")
     assert told.returncode == 0, told.stdout
     assert wrong(told.stdout) == []
     assert told.stdout.count("✓") == 9

@@ -147,7 +147,7 @@ async def test_without_the_third_step_doctor_and_reencrypt_say_what_is_lost(demo
     told = after("doctor")
     assert told.returncode == 1
     assert "4 secret(s) cannot be opened by any of the encryption keys." in told.stdout
-    told = after("reencrypt")
+    told = after.cold("reencrypt")
     assert (told.returncode, counted(told.stdout)) == (1, (0, 0))
     first, *rows = told.stderr.splitlines()
     assert "None of the keys in GATEPASS_ENCRYPTION_KEYS opens these." in first

@@ -12,7 +12,7 @@ LIMITED = (429, "rate_limited")
 
 
 def test_a_running_process_notices_a_new_rate(demo_command: Command, demo: dict[str, Any]) -> None:
-    listed = [json.loads(line) for line in demo_command("key", "list", DEMO, "--json").stdout.splitlines()]
+    listed = [json.loads(line) for line in demo_command.cold("key", "list", DEMO, "--json").stdout.splitlines()]
     live = next(one for one in listed if one["shown"].endswith(demo["keys"]["tickets_activate"][-4:]))
     told = demo_command("key", "rate", live["id"], "--per-second", "1", "--burst", "1")
     assert told.stdout == f"{live['name']}: 1 calls a second, 1 at once.\n"

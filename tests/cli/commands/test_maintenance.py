@@ -3,7 +3,7 @@ from tests.postgres import free_port
 
 
 def test_maintenance_once_says_what_it_did(on_database: Command) -> None:
-    told = on_database("maintenance")
+    told = on_database.cold("maintenance")
     assert (told.returncode, told.stdout) == (0, "Maintenance is done (nothing was due).\n")
 
 

@@ -7,7 +7,7 @@ from tests.postgres import free_port
 
 
 def test_an_empty_database_is_brought_to_head_and_has_partitions(on_empty_database: Command) -> None:
-    told = on_empty_database("migrate")
+    told = on_empty_database.cold("migrate")
     assert told.returncode == 0, told.stderr
     assert told.stdout.count("\n") == 1
     assert head() in told.stdout

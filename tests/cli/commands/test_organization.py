@@ -33,7 +33,7 @@ def test_running_processes_refuse_the_next_call_and_take_the_first_after_resume(
         other = Gate(client, demo, demo["keys"]["other_organization"])
         assert [gate.scan()[0], gate.scan()[0], gate.verify()[0], other.events()[0]] == [200] * 4
 
-        told = demo_command("organization", "suspend", DEMO, "--reason", "The invoice of May is open.")
+        told = demo_command.cold("organization", "suspend", DEMO, "--reason", "The invoice of May is open.")
         assert told.returncode == 0, told.stderr
         assert told.stdout.startswith(f"{DEMO} is suspended. Keys that are refused: ")
         assert [gate.scan(), gate.verify(), gate.events()] == [SUSPENDED] * 3

@@ -51,7 +51,7 @@ def test_what_cannot_be_made_leaves_nothing(on_database: Command, name: str, own
 
 def test_a_link_for_somebody_who_lost_everything_is_in_the_audit(on_database: Command) -> None:
     person = an_owner(on_database)
-    told = on_database("person", "link", OWNER.upper())
+    told = on_database.cold("person", "link", OWNER.upper())
     assert (told.returncode, told.stderr.partition(".")[0]) == (0, "Removed: 1 password")
     assert told.stdout.startswith("http://localhost:8000/studio/link/")
     assert told.stdout.count("\n") == 1, "nothing but the link, for a script"

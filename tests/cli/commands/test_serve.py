@@ -15,7 +15,7 @@ def gatepass(gatepass: Command) -> Command:
 
 
 def test_port_zero_prints_the_port_that_was_bound(on_database: Command) -> None:
-    with on_database.started("serve", "--port", "0") as process:
+    with on_database.cold.started("serve", "--port", "0") as process:
         url = line_with(process, "listens on").split()[-1]
         with urlopen(f"{url}/readyz") as answer:
             assert answer.status == 200

@@ -12,7 +12,7 @@ from tests.processes import status_of
 
 def test_it_says_when_it_works_and_stops_when_told(on_database: Command) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
-        with on_database.started("worker") as process:
+        with on_database.cold.started("worker") as process:
             line_with(process, "delivers webhooks")
             process.send_signal(number)
             assert process.wait(20) == 0

@@ -14,8 +14,9 @@ from tests.factory import Tenant
 from tests.faults.batches.test_batch_cut import ITEMS, MOST_STEPS, CuttingProxy, counted, sent
 from tests.faults.conftest import Pair
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
 from tests.size import FULL
+from tests.warm.processes import serve
 
 # A process takes seconds to start, so that only `make faults-full` kills one at each step.
 STEPS = 1_000 if FULL else 5

@@ -11,8 +11,8 @@ from tests import factory
 from tests.factory import Tenant
 from tests.faults.mail.guests import guests
 from tests.mail_server import MailServer, mail_server
-from tests.processes import launch_worker
 from tests.size import dice, sized
+from tests.warm.processes import launch_worker
 
 CARDS: Final = sized(short=1_000, full=20_000)
 KILLS: Final = sized(short=5, full=50)

@@ -30,7 +30,8 @@ from tests.faults.gates import wait_for
 from tests.faults.webhooks.claim_log import CLAIM_LOG, DIES_WITHIN
 from tests.faults.webhooks.crash_points import Failpoint, Pace, crashing_api, crashing_worker
 from tests.postgres import Cluster, free_port
-from tests.processes import GatepassProcess, launch, wait_until_ready
+from tests.processes import GatepassProcess, wait_until_ready
+from tests.warm.processes import launch
 
 # Importing takes longer than the rest of such a process's life, so it is done once, in the fork server.
 FORK_SERVER = multiprocessing.get_context("forkserver")

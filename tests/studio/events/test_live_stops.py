@@ -12,7 +12,8 @@ from bench.live.stack import signed_in
 from gatepass.studio.web import cookies
 from tests import factory
 from tests.postgres import free_port
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
+from tests.warm.processes import serve
 
 pytestmark = pytest.mark.processes
 

@@ -16,7 +16,8 @@ from tests.domain.manifest import verbs
 from tests.domain.manifest.devices import PairedDevice, paired
 from tests.domain.manifest.reader import expected_records
 from tests.factory import BY, Tenant, now
-from tests.processes import GatepassProcess, serve
+from tests.processes import GatepassProcess
+from tests.warm.processes import serve
 
 pytestmark = pytest.mark.processes
 
