@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from pydantic import SecretStr
 
 from gatepass.base.settings import Settings
@@ -45,3 +46,8 @@ def test_lists_are_separated_by_commas(monkeypatch) -> None:
     read = Settings()
     assert [str(network) for network in read.trusted_proxies] == ["10.0.0.0/8", "::1/128"]
     assert [key.get_secret_value() for key in read.encryption_keys] == ["one", "two"]
+
+
+@pytest.mark.parametrize(("deadline", "within"), [(0.3, 0.5), (3, 0.5), (60, 10)])
+def test_a_longer_deadline_is_also_a_longer_wait_for_a_connection(deadline: float, within: float) -> None:
+    assert Settings(database_deadline=deadline).acquire_within == within
