@@ -46,6 +46,7 @@ class WarmProcess(subprocess.Popen[str]):
 
     def _execute_child(self, args: Sequence[str], *given: Any) -> None:
         folder, environment = given[4:6]
+        sys.audit("subprocess.Popen", args[0], args, folder, environment)
         p2cread, _, _, c2pwrite, _, errwrite = ends = given[9:15]
         files = [asked if asked != -1 else own for own, asked in enumerate((p2cread, c2pwrite, errwrite))]
         order = Order(list(args), dict(environment), str(folder or Path.cwd()))
