@@ -59,9 +59,10 @@ def cluster() -> Generator[Cluster]:
 def database_url(cluster: Cluster) -> str:
     """An empty, migrated database, or the one that GATEPASS_TEST_POSTGRES names."""
     named = os.environ.get("GATEPASS_TEST_POSTGRES", "")
-    url = named if "://" in named else cluster.create_database("gatepass_test")
-    runner.upgrade(url)
-    return url
+    if "://" not in named:
+        return cluster.create_migrated("gatepass_test")
+    runner.upgrade(named)
+    return named
 
 
 @pytest.fixture(scope="session")

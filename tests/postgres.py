@@ -22,6 +22,8 @@ import psycopg
 
 BINARIES = {15: Path("/usr/lib/postgresql/15/bin"), 18: wheel.POSTGRES_VERSIONS[18]}
 USUAL_VERSION = 18
+# The database that is copied; nothing else connects to it.
+MIGRATED = "gatepass_migrated"
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "max_connections": "200",
@@ -123,6 +125,17 @@ class Cluster:
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')  # pyright: ignore[reportArgumentType, reportCallIssue]
             connection.execute(f'CREATE DATABASE "{name}"')  # pyright: ignore[reportArgumentType, reportCallIssue]
+        return self.url(name)
+
+    def create_migrated(self, name: str) -> str:
+        """A copy of a database that is migrated once for this server: a tenth of the work of migrating again."""
+        from gatepass.migrations import runner
+
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [MIGRATED]).rowcount:
+                runner.upgrade(self.create_database(MIGRATED))
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'.encode())
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE {MIGRATED}'.encode())
         return self.url(name)
 
 

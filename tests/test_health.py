@@ -15,9 +15,7 @@ from tests.postgres import Cluster
 
 @pytest.fixture
 def url(cluster: Cluster) -> str:
-    made = cluster.create_database("gatepass_health")
-    runner.upgrade(made)
-    return made
+    return cluster.create_migrated("gatepass_health")
 
 
 @pytest.fixture

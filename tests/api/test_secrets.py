@@ -19,7 +19,6 @@ from gatepass.base.encryption import new_key
 from gatepass.domain import keys
 from gatepass.domain.keys import Mode
 from gatepass.domain.sandbox import EVENT_ID
-from gatepass.migrations import runner
 from tests import factory
 from tests.api.conftest import assert_error, request_id, scan_body
 from tests.api.endpoints import ALL
@@ -82,8 +81,7 @@ class Scene:
 @pytest.fixture(scope="module")
 async def scene(cluster: Cluster) -> AsyncGenerator[Scene]:
     secrets = Secrets({PASSWORD, IN_A_URL, *(vault_keys := (new_key(), new_key()))})
-    url = cluster.create_database("gatepass_secrets")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_secrets")
     db = factory.database(url)
     tenant = await factory.tenant(db)
     server = serve(

@@ -17,7 +17,6 @@ from gatepass.domain.cards import holders, search, signing_keys
 from gatepass.domain.cards.words import MOST_WORDS, SHORTEST_BEGINNING
 from gatepass.domain.keys import listing
 from gatepass.domain.tickets.search import BY_REFERENCE, HIGHEST
-from gatepass.migrations import runner
 from tests import factory
 from tests.domain.plans.explain import SCALE, Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run, scanned
@@ -87,8 +86,7 @@ PARTITIONS_OF: Final = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE i
 
 @pytest.fixture(scope="module")
 async def history(cluster: Cluster) -> str:
-    url = cluster.create_database("gatepass_list_plans")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_list_plans")
     database = factory.database(url, deadline=60)
     for weeks in range(5, -1, -1):
         await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))

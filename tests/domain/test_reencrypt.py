@@ -16,7 +16,6 @@ from gatepass.base.ids import new_id
 from gatepass.domain import cards, reencrypt, staff
 from gatepass.domain.reencrypt import BATCH, COLUMNS, EncryptionReport, SecretLocation, examine, reencrypt_secrets
 from gatepass.domain.staff import one_time_code
-from gatepass.migrations import runner
 from tests import factory, sealed_secrets
 from tests.postgres import Cluster
 from tests.sealed_secrets import NEW_SECRET, SECRET
@@ -29,7 +28,7 @@ SECRETS: Final = COLUMNS[2]
 
 @pytest.fixture(scope="module")
 def template(cluster: Cluster) -> str:
-    runner.upgrade(cluster.create_database("gatepass_reencrypt"))
+    cluster.create_migrated("gatepass_reencrypt")
     return "gatepass_reencrypt"
 
 

@@ -9,7 +9,6 @@ import httpx2
 
 from gatepass.base.settings import BASE_PATH
 from gatepass.domain import maintenance
-from gatepass.migrations import runner
 from tests import factory
 from tests.edge.proxy import Edge, start_edge
 from tests.factory import Tenant
@@ -51,8 +50,7 @@ async def two_cells(cluster: Cluster, folder: Path) -> AsyncGenerator[Cells]:
     port, made = free_port(), list[RunningCell]()
     async with AsyncExitStack() as stack:
         for letter in LETTERS:
-            url = cluster.create_database(f"gatepass_cell_{letter}")
-            runner.upgrade(url)
+            url = cluster.create_migrated(f"gatepass_cell_{letter}")
             db = factory.database(url, connections=4)
             stack.push_async_callback(db.close)
             await maintenance.run_due(db, at=factory.now())

@@ -13,7 +13,6 @@ import pytest
 
 from gatepass.base.database import Database
 from gatepass.domain.tickets import activation
-from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.faults.conftest import Pair, launch_pair
@@ -118,8 +117,7 @@ class Scratch:
 @pytest.fixture(scope="module")
 async def scratch(cluster: Cluster, settings_env: dict[str, str]) -> AsyncGenerator[Scratch]:
     """A database for mutants, and two processes on it."""
-    url = cluster.create_database("gatepass_mutants")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_mutants")
     db = factory.database(url)
     pair = launch_pair({**settings_env, "GATEPASS_DATABASE_URL": url})
     yield Scratch(url, db, pair)

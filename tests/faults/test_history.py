@@ -17,7 +17,6 @@ import psycopg
 import pytest
 
 from gatepass.base.database import Database
-from gatepass.migrations import runner
 from tests import factory
 from tests.faults.gates import wait_for
 from tests.faults.history_checker import faults
@@ -167,8 +166,7 @@ def _scanners(opened: list[Connection], n: int) -> tuple[tuple[int, Connection],
 
 @pytest.fixture(scope="module")
 async def deployment(cluster: Cluster, settings_env: dict[str, str]) -> AsyncGenerator[Deployment]:
-    url = cluster.create_database("gatepass_history")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_history")
     environment = {**settings_env, "GATEPASS_DATABASE_URL": url, "GATEPASS_LOG_LEVEL": "warning"}
     servers = tuple(launch(environment, free_port()) for _ in range(PROCESSES))
     db = factory.database(url, deadline=60)

@@ -10,7 +10,6 @@ import pytest
 from gatepass.base.ids import new_id
 from gatepass.domain import imports, maintenance
 from gatepass.domain.imports import CsvRow, Import, ImportState
-from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.postgres import Cluster
@@ -24,8 +23,7 @@ REST = {ImportState.CHECKED, ImportState.DONE, ImportState.UNDONE}
 @pytest.fixture
 async def own_database(cluster: Cluster) -> AsyncGenerator[tuple[Tenant, dict[str, str]]]:
     """An organization in a database of its own, and the environment of its workers."""
-    url = cluster.create_database(f"gatepass_import_killed_{new_id().hex[-8:]}")
-    runner.upgrade(url)
+    url = cluster.create_migrated(f"gatepass_import_killed_{new_id().hex[-8:]}")
     db = factory.database(url)
     await maintenance.run_due(db, at=factory.now())
     environment = {

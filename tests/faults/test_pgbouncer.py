@@ -10,7 +10,6 @@ import httpx2
 import pytest
 
 from gatepass.base.database import Database
-from gatepass.migrations import runner
 from tests import factory
 from tests.base.pgbouncer import DEBIANS, KEEPS_NONE, KEEPS_STATEMENTS, newer, pgbouncer
 from tests.factory import Tenant
@@ -43,8 +42,7 @@ def environment(url: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 async def direct(cluster: Cluster) -> AsyncGenerator[Database]:
     """The database past PgBouncer, to prepare and to check."""
-    url = cluster.create_database(NAME)
-    runner.upgrade(url)
+    url = cluster.create_migrated(NAME)
     database = factory.database(url, name=PAST_IT)
     yield database
     await database.close()

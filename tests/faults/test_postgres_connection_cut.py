@@ -13,7 +13,6 @@ import psycopg
 import pytest
 
 from gatepass.base.settings import Settings
-from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.faults.gates import database_state, is_replayed, load, scan_body, wait_for
@@ -62,8 +61,7 @@ def commits_waiting(cluster: Cluster) -> int:
 @pytest.fixture
 async def stack(settings_env: dict[str, str]) -> AsyncGenerator[tuple[Cluster, Proxy, GatepassProcess, Tenant]]:
     cluster, proxy = start_cluster(), Proxy()
-    url = cluster.create_database("gatepass_cut")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_cut")
     db = factory.database(url)
     tenant = await factory.tenant(db)
     async with proxy.running(cluster.port):

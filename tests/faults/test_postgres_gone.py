@@ -14,7 +14,6 @@ import psycopg
 import pytest
 
 from gatepass.base.settings import Settings
-from gatepass.migrations import runner
 from tests import factory
 from tests.api.endpoints import ALL
 from tests.factory import Tenant
@@ -61,8 +60,7 @@ class Service:
 @pytest.fixture(scope="module")
 async def service(settings_env: dict[str, str]) -> AsyncGenerator[Service]:
     cluster = start_cluster(settings={"fsync": "on"})
-    url = cluster.create_database("gatepass_gone")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_gone")
     db = factory.database(url)
     tenant = await factory.tenant(db)
     server = serve({**settings_env, "GATEPASS_DATABASE_URL": url, "GATEPASS_DATABASE_DEADLINE": DEADLINE}, free_port())

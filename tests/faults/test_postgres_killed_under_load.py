@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 import psycopg
 
 from gatepass.base.settings import Settings
-from gatepass.migrations import runner
 from tests import factory
 from tests.faults.history_checker import faults
 from tests.faults.http_client import Connection, connections
@@ -52,8 +51,7 @@ class Service:
 @asynccontextmanager
 async def served(environment: dict[str, str], postgres: dict[str, str]) -> AsyncGenerator[Service]:
     cluster = start_cluster(settings=postgres)
-    url = cluster.create_database("gatepass_killed")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_killed")
     db = factory.database(url)
     environment = {
         **environment,

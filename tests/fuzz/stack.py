@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gatepass.domain import maintenance
-from gatepass.migrations import runner
 from tests import factory
 from tests.attacks.target import Target, make_target
 from tests.fuzz.corpus import Facts
@@ -37,8 +36,7 @@ class Stack:
 async def running_stack() -> AsyncGenerator[Stack]:
     cluster = start_cluster()
     try:
-        url = cluster.create_database("fuzz")
-        runner.upgrade(url)
+        url = cluster.create_migrated("fuzz")
         db = factory.database(url, connections=4, deadline=60)
         await maintenance.run_due(db, at=factory.now())
         server = serve(

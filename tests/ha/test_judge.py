@@ -10,7 +10,6 @@ import pytest
 
 from gatepass.base.ids import new_id, request_id
 from gatepass.domain.webhooks import written_id
-from gatepass.migrations import runner
 from tests.ha.explainable import EXPLAINABLE
 from tests.ha.journal import Attempt, Ended, FeedPage, Outcome, Scan
 from tests.ha.judge import Judgement, judge
@@ -26,8 +25,7 @@ Judge = Callable[[Change], Awaitable[Judgement]]
 async def recorded(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """The name of the run's database, to which nobody is connected any more, and the folder of its files."""
     folder = tmp_path_factory.mktemp("recorded")
-    url = cluster.create_database("gatepass_recorded")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_recorded")
     await record(url, folder)
     return "gatepass_recorded", folder
 

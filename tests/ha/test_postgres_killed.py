@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from gatepass.migrations import runner
 from tests import factory
 from tests.ha import world
 from tests.ha.judge import Judgement, judge
@@ -60,8 +59,7 @@ async def served(folder: Path, postgres: dict[str, str]) -> AsyncGenerator[tuple
     cluster = start_cluster(settings=postgres)
     processes: list[GatepassProcess] = []
     try:
-        url = cluster.create_database("gatepass_killed")
-        runner.upgrade(url)
+        url = cluster.create_migrated("gatepass_killed")
         environment = {
             "GATEPASS_DATABASE_URL": url,
             "GATEPASS_ENCRYPTION_KEYS": factory.KEY,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.postgres import Cluster, free_port, start_cluster
@@ -70,8 +69,7 @@ class Stack:
 async def running_stack() -> AsyncGenerator[Stack]:
     """A migrated database with an organization. The block starts processes, which are ended after it."""
     cluster = start_cluster()
-    url = cluster.create_database("gatepass_observe")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_observe")
     db = factory.database(url)
     stack = Stack(cluster, url, await factory.tenant(db))
     try:

@@ -9,7 +9,6 @@ import pytest
 from gatepass.base.database import Database
 from gatepass.base.settings import Settings
 from gatepass.domain import maintenance
-from gatepass.migrations import runner
 from gatepass.worker.worker import Worker
 from tests import factory
 from tests.postgres import Cluster
@@ -18,8 +17,7 @@ from tests.postgres import Cluster
 @asynccontextmanager
 async def own_database(cluster: Cluster, name: str) -> AsyncGenerator[Database]:
     """An empty, migrated database."""
-    url = cluster.create_database(name)
-    runner.upgrade(url)
+    url = cluster.create_migrated(name)
     database = factory.database(url, connections=16)
     await maintenance.run_due(database, at=factory.now())
     yield database

@@ -4,14 +4,12 @@ import pytest
 
 from bench.console import wide_console
 from bench.imports import measure
-from gatepass.migrations import runner
 from tests.postgres import Cluster
 
 
 @pytest.mark.processes
 async def test_a_large_file_is_never_held_in_memory(cluster: Cluster) -> None:
-    url = cluster.create_database("gatepass_import_at_size")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_import_at_size")
     figures = await measure(url, 50_000, undo=True)
     figures.show(wide_console())
     assert (figures.made, figures.faulty) == (50_000, 0)

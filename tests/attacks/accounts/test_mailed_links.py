@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gatepass.migrations import runner
 from tests import factory
 from tests.attacks.accounts.mailbox import MailWorld, mail_world
 from tests.attacks.accounts.test_account_takeover import MALLORYS, REAL, Planted, mints_a_key_of_bigco, plant
@@ -26,8 +25,7 @@ ADDRESS = "/studio/account/address"
 
 @pytest.fixture(scope="module")
 def here(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Generator[MailWorld]:
-    url = cluster.create_database("gatepass_mailed_links")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_mailed_links")
     with mail_world(url, factory.KEY, tmp_path_factory.mktemp("mail")) as world:
         yield world
 

@@ -14,7 +14,6 @@ from gatepass.base.commit_probe import DOES_NOT_COMMIT, NOT_PREPARED
 from gatepass.base.encryption import new_key
 from gatepass.cli.doctor import cluster
 from gatepass.domain.diagnostics import Replication
-from gatepass.migrations import runner
 from tests.base.pgbouncer import DEBIANS, KEEPS_NONE, KEEPS_STATEMENTS, newer, pgbouncer
 from tests.cli.command import Command
 from tests.postgres import Cluster, free_port, start_cluster, start_standby
@@ -57,7 +56,7 @@ class Pair:
 @pytest.fixture(scope="module")
 def pair() -> Generator[Pair]:
     primary = start_cluster()
-    runner.upgrade(primary.create_database(NAME))
+    primary.create_migrated(NAME)
     with psycopg.connect(primary.url(NAME), autocommit=True) as connection:
         connection.execute("CREATE ROLE plain LOGIN")
         connection.execute("GRANT pg_read_all_data TO plain")

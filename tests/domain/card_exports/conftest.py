@@ -14,7 +14,6 @@ from gatepass.domain.card_exports import CardExport, ExportKind, ExportOrder, Se
 from gatepass.domain.card_exports.runner import next_object
 from gatepass.domain.card_sheets import Layout, part_of
 from gatepass.domain.card_sheets.pages import draw
-from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.postgres import Cluster
@@ -22,8 +21,7 @@ from tests.postgres import Cluster
 
 @pytest.fixture(scope="module")
 async def own(cluster: Cluster) -> AsyncGenerator[Database]:
-    url = cluster.create_database(f"gatepass_exports_{new_id().hex[-8:]}")
-    runner.upgrade(url)
+    url = cluster.create_migrated(f"gatepass_exports_{new_id().hex[-8:]}")
     database = factory.database(url, connections=8)
     await maintenance.run_due(database, at=factory.now())
     yield database

@@ -8,7 +8,6 @@ import psycopg
 import pytest
 
 from gatepass.domain.events import admin_list, cancellation, covers, publication
-from gatepass.migrations import runner
 from tests.domain.plans.explain import SCALE, Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run
 from tests.postgres import Cluster
@@ -40,8 +39,7 @@ LOAD: Final = f"""
 
 @pytest.fixture(scope="module")
 def link(cluster: Cluster) -> Generator[Link]:
-    url = cluster.create_database("gatepass_programme_plans")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_programme_plans")
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ALTER TABLE event SET (autovacuum_enabled = off)")
         for statement in LOAD.split(";\n"):

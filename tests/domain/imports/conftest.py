@@ -12,7 +12,6 @@ from gatepass.base.database import Database
 from gatepass.base.ids import new_id
 from gatepass.domain import events, imports, maintenance
 from gatepass.domain.imports import FaultyRow, Import, ImportState
-from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.postgres import Cluster
@@ -20,8 +19,7 @@ from tests.postgres import Cluster
 
 @pytest.fixture(scope="module")
 async def own(cluster: Cluster, request: pytest.FixtureRequest) -> AsyncGenerator[Database]:
-    url = cluster.create_database(f"gatepass_imports_{new_id().hex[-8:]}")
-    runner.upgrade(url)
+    url = cluster.create_migrated(f"gatepass_imports_{new_id().hex[-8:]}")
     database = factory.database(url, connections=8)
     await maintenance.run_due(database, at=factory.now())
     yield database

@@ -15,7 +15,6 @@ from gatepass.domain.imports import batch, columns, undo
 from gatepass.domain.imports import listing as import_listing
 from gatepass.domain.imports import runner as import_runner
 from gatepass.domain.tickets import listing, situation
-from gatepass.migrations import runner
 from tests.domain.plans.explain import Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run
 from tests.postgres import Cluster
@@ -73,8 +72,7 @@ LOAD: Final = f"""
 
 @pytest.fixture(scope="module")
 def loaded(cluster: Cluster) -> str:
-    url = cluster.create_database("gatepass_import_plans")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_import_plans")
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET session_replication_role = replica")  # no checks of foreign keys
         for statement in LOAD.split(";\n"):

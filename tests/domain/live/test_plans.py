@@ -10,7 +10,6 @@ import pytest
 
 from gatepass.domain import maintenance
 from gatepass.domain.live import deltas, full_count, recent_scans
-from gatepass.migrations import runner
 from tests import factory
 from tests.domain.plans.explain import SCALE, Link, Plan, nodes
 from tests.postgres import Cluster
@@ -48,8 +47,7 @@ LOAD: Final = f"""
 
 @pytest.fixture(scope="module")
 async def history(cluster: Cluster) -> str:
-    url = cluster.create_database("gatepass_live_plans")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_live_plans")
     database = factory.database(url, deadline=60)
     for weeks in (5, 4, 3, 2, 1, 0):
         await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))

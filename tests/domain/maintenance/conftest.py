@@ -7,7 +7,6 @@ import pytest
 
 from gatepass.base.database import Database
 from gatepass.base.ids import new_id
-from gatepass.migrations import runner
 from tests import factory
 from tests.domain.maintenance.histories import T0
 from tests.postgres import Cluster
@@ -15,7 +14,7 @@ from tests.postgres import Cluster
 
 @pytest.fixture(scope="module")
 def template(cluster: Cluster) -> str:
-    runner.upgrade(cluster.create_database("gatepass_maintenance"))
+    cluster.create_migrated("gatepass_maintenance")
     return "gatepass_maintenance"
 
 

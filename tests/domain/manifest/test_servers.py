@@ -14,7 +14,6 @@ from gatepass.api.manifests import follower as followers
 from gatepass.base.database import Database
 from gatepass.domain import maintenance
 from gatepass.domain.manifest import Cursor
-from gatepass.migrations import runner
 from tests import factory
 from tests.conftest import opened
 from tests.domain.manifest import verbs
@@ -29,7 +28,7 @@ NAME = "gatepass_failover"
 @pytest.fixture
 async def primary() -> AsyncGenerator[Cluster]:
     cluster = start_cluster()
-    runner.upgrade(cluster.create_database(NAME))
+    cluster.create_migrated(NAME)
     yield cluster
     with contextlib.suppress(Exception):
         cluster.stop()

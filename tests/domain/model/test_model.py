@@ -16,7 +16,6 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from gatepass.base.database import Database
 from gatepass.base.errors import Unavailable
-from gatepass.migrations import runner
 from gatepass.migrations.sql import statements
 from tests import factory
 from tests.domain.model.mutants import MUTANTS, mutated
@@ -45,9 +44,7 @@ def machine(url: str) -> Generator[type[RuledMachine]]:
 @pytest.fixture(scope="module")
 def model_url(cluster: Cluster) -> str:
     """A database of its own, because the machine rotates idempotency keys and ends events of every organization."""
-    url = cluster.create_database("gatepass_model")
-    runner.upgrade(url)
-    return url
+    return cluster.create_migrated("gatepass_model")
 
 
 def explore(runs: int, steps: int, **more: Any) -> settings:
@@ -70,9 +67,7 @@ def test_tickets_behave_as_the_model_says_for_long(model_url: str) -> None:
 
 @pytest.fixture(scope="module")
 def mutant_url(cluster: Cluster) -> str:
-    url = cluster.create_database("gatepass_mutants")
-    runner.upgrade(url)
-    return url
+    return cluster.create_migrated("gatepass_mutants")
 
 
 # These are found after half a minute and more. The cases of the rules, which SQL answers too, find them at once.

@@ -8,7 +8,6 @@ import pytest
 
 from gatepass.domain.staff import challenge, invitations, passkey, password, reauthentication, team, throttle
 from gatepass.domain.staff.reauthentication import MOST_SHOWN
-from gatepass.migrations import runner
 from tests.domain.plans.explain import Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run
 from tests.postgres import Cluster
@@ -57,8 +56,7 @@ LOAD: Final = f"""
 
 @pytest.fixture(scope="module")
 def crowd(cluster: Cluster) -> str:
-    url = cluster.create_database("gatepass_team_plans")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_team_plans")
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in LOAD.split(";\n"):
             connection.execute(statement.encode())

@@ -8,7 +8,6 @@ import psycopg
 import pytest
 
 from gatepass.domain.tickets import card_history
-from gatepass.migrations import runner
 from tests.domain.plans.explain import Link, Plan, nodes
 from tests.domain.webhooks.test_page_plans import run
 from tests.postgres import Cluster
@@ -32,8 +31,7 @@ LOAD: Final = f"""
 
 @pytest.fixture(scope="module")
 def link(cluster: Cluster) -> Generator[Link]:
-    url = cluster.create_database("gatepass_history_plan")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_history_plan")
     with psycopg.connect(url, autocommit=True) as connection:
         for statement in LOAD.split(";\n"):
             connection.execute(statement.encode())

@@ -10,7 +10,6 @@ import pytest
 
 from gatepass.domain import maintenance
 from gatepass.domain.tickets import scan_list
-from gatepass.migrations import runner
 from tests import factory
 from tests.domain.plans.explain import SCALE, Link
 from tests.domain.test_list_plans import BELIEVED, FIRST, LIMIT, LOOKED, PARTITIONS_OF, assert_little_is_read
@@ -40,8 +39,7 @@ LOAD: Final = f"""
 
 @pytest.fixture(scope="module")
 async def history(cluster: Cluster) -> str:
-    url = cluster.create_database("gatepass_scan_list_plans")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_scan_list_plans")
     database = factory.database(url, deadline=60)
     for weeks in range(5, -1, -1):
         await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))

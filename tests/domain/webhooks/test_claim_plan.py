@@ -14,7 +14,6 @@ import psycopg
 import pytest
 
 import gatepass
-from gatepass.migrations import runner
 from gatepass.migrations.sql import statements
 from tests.postgres import Cluster
 
@@ -61,8 +60,7 @@ FILL: Final = """
 
 @pytest.fixture(scope="module")
 def piled(cluster: Cluster) -> Generator[Link]:
-    url = cluster.create_database("gatepass_claim_plan")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_claim_plan")
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ALTER TABLE webhook_queue SET (autovacuum_enabled = off)")
         for statement in ENDPOINTS.split(";\n"):

@@ -11,7 +11,6 @@ import pytest
 
 from gatepass.domain import maintenance
 from gatepass.domain.webhooks import deliveries, feed, health, replays
-from gatepass.migrations import runner
 from tests import factory
 from tests.domain.plans.explain import Link, Plan, nodes
 from tests.postgres import Cluster
@@ -72,8 +71,7 @@ LOAD: Final = f"""
 @pytest.fixture(scope="module")
 async def history(cluster: Cluster) -> str:
     """A database with four weeks of deliveries."""
-    url = cluster.create_database("gatepass_page_plans")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_page_plans")
     database = factory.database(url, deadline=60)
     for weeks in range(6, -1, -1):
         await maintenance.run_due(database, at=factory.now() - timedelta(weeks=weeks))

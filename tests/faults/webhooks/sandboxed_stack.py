@@ -23,7 +23,6 @@ import pytest
 
 from gatepass.base.database import Database
 from gatepass.domain import maintenance
-from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.faults.gates import wait_for
@@ -163,8 +162,7 @@ class Stack:
 @asynccontextmanager
 async def opened(cluster: Cluster, name: str, folder: Path) -> AsyncGenerator[Stack]:
     """A stack on a database of its own. At the end all of its processes are killed."""
-    url = cluster.create_database(name)
-    runner.upgrade(url)
+    url = cluster.create_migrated(name)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(CLAIM_LOG)
     db = factory.database(url, connections=16)

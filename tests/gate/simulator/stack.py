@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from gatepass.domain import maintenance
 from gatepass.domain.keys import Scope
-from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.gate.simulator.calls import Calls, open_session
@@ -28,8 +27,7 @@ async def started() -> AsyncGenerator[Stack]:
     async with AsyncExitStack() as opened:
         cluster = start_cluster()
         opened.callback(cluster.stop)
-        url = cluster.create_database("gatepass_gates")
-        runner.upgrade(url)
+        url = cluster.create_migrated("gatepass_gates")
         server = serve(environment(url), free_port())
         opened.callback(server.stop)
         database = factory.database(url, connections=16, deadline=60)

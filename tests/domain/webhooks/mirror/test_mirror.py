@@ -19,7 +19,6 @@ from gatepass.domain import maintenance, webhooks
 from gatepass.domain.cards import messages as card_messages
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import SUBSCRIBABLE, FeedCursor, MessageType
-from gatepass.migrations import runner
 from tests import factory
 from tests.contract.openapi_reader import faults, message_schema
 from tests.domain.tenancy.statements import DOMAIN, constants
@@ -36,8 +35,7 @@ PAGE: Final = 500
 @pytest.fixture(scope="module")
 async def own(cluster: Cluster) -> AsyncGenerator[Database]:
     """A database of its own, because maintenance ends and cancels in all organizations."""
-    url = cluster.create_database(f"gatepass_mirror_{new_id().hex[-8:]}")
-    runner.upgrade(url)
+    url = cluster.create_migrated(f"gatepass_mirror_{new_id().hex[-8:]}")
     database = factory.database(url, connections=4)
     await maintenance.run_due(database, at=factory.now())
     yield database

@@ -6,7 +6,6 @@ import pytest
 
 from gatepass.base.database import Database
 from gatepass.domain import maintenance
-from gatepass.migrations import runner
 from tests import factory
 from tests.factory import Tenant
 from tests.postgres import Cluster
@@ -14,8 +13,7 @@ from tests.postgres import Cluster
 
 @pytest.fixture(scope="module")
 async def own(cluster: Cluster) -> AsyncGenerator[Database]:
-    url = cluster.create_database("gatepass_replays")
-    runner.upgrade(url)
+    url = cluster.create_migrated("gatepass_replays")
     database = factory.database(url, connections=16)
     await maintenance.run_due(database, at=factory.now())
     yield database
