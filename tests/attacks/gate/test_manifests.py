@@ -95,15 +95,13 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED)
 async def test_a_snapshot_that_was_made_up(device: PairedDevice, name: str) -> None:
     """A device that lies about what it knows gets records of its own event, and no fault."""
-    manifest = await device.fetch()
+    manifest = await device.up_to_date()
     real = Cursor.parse(manifest.header.cursor)
     forged = Cursor(real.server, real.base, real.content, datetime.now(UTC), FORGED[name])
     answer = await device.get(after=forged.text())
     assert answer.status_code in (200, 304), answer.text
     if answer.status_code == 200 and b'"changes"' not in answer.content[:60]:
-        # The first may be a second older than this one, and cards of other tests be in it since.
-        latest = await device.fetch()
-        assert Manifest.read(answer.content, device.public_keys).records in (manifest.records, latest.records)
+        assert Manifest.read(answer.content, device.public_keys).records == manifest.records
 
 
 @pytest.mark.parametrize("since", [datetime(1970, 1, 1, tzinfo=UTC), datetime(5000, 1, 1, tzinfo=UTC)])
@@ -116,7 +114,7 @@ async def test_a_time_that_was_made_up(device: PairedDevice, since: datetime) ->
 
 
 async def test_the_cursor_of_another_organization(device: PairedDevice, victim: PairedDevice) -> None:
-    theirs, ours = await victim.fetch(), await device.fetch()
+    theirs, ours = await victim.fetch(), await device.up_to_date()
     answer = await device.get(after=theirs.header.cursor, etag=theirs.header.state)
     found = Manifest.read(answer.content, device.public_keys)
     assert found.records == ours.records
@@ -179,7 +177,7 @@ async def test_streams_without_end_are_refused(device: PairedDevice, target: Tar
     heads: list[bytes] = []
     for reader, writer in opened:
         writer.write(request)
-        heads.append(await asyncio.wait_for(reader.readline(), 30))
+        heads.append(await asyncio.wait_for(reader.readline(), 60))
     for _, writer in opened:
         writer.close()
     assert sum(b" 200 " in head for head in heads) == 3
@@ -187,7 +185,7 @@ async def test_streams_without_end_are_refused(device: PairedDevice, target: Tar
 
 
 async def test_an_expired_cursor_costs_one_manifest(device: PairedDevice) -> None:
-    manifest = await device.fetch()
+    manifest = await device.up_to_date()
     real = Cursor.parse(manifest.header.cursor)
     old = Cursor(real.server, real.base, real.content, real.since - timedelta(days=30), real.snapshot)
     answer = await device.get(after=old.text())

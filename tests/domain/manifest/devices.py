@@ -1,5 +1,6 @@
 """A device for tests: paired, with its key, and with the SDK's reader of manifests."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -10,6 +11,7 @@ from nacl.signing import SigningKey
 from gatepass.domain import cards, devices, twin
 from gatepass.domain.keys import Mode
 from gatepass_sdk._gate.manifest import Manifest
+from tests.domain.manifest.reader import expected_records
 from tests.factory import BY, Tenant, now
 
 
@@ -52,6 +54,17 @@ class PairedDevice:
         else:
             self.manifest = Manifest.read(answer.content, self.public_keys)
         return self.manifest
+
+    async def up_to_date(self) -> Manifest:
+        """What the tables say: a manifest may be a second older, and lack what an earlier test did."""
+        if self.manifest is None:
+            await self.fetch()
+        async with asyncio.timeout(60), self.tenant.db.autocommit() as tx:
+            while True:
+                found = await self.follow()
+                if found.records == await expected_records(tx, self.tenant.id, self.tenant.event_id):
+                    return found
+                await asyncio.sleep(0.1)
 
 
 async def registered(tenant: Tenant, *, gate: str = "North") -> tuple[UUID, str]:
