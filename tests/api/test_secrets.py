@@ -204,7 +204,7 @@ async def test_a_line_about_a_broken_request_is_json_too(scene: Scene) -> None:
     for raw in (f"GARBAGE {scene.live} \x00\r\n\r\n", f"BREW / HTTP/1.1\r\nAuthorization: Bearer {scene.live}\r\n\r\n"):
         reader, writer = await asyncio.open_connection("127.0.0.1", scene.server.port)
         writer.write(raw.encode())
-        await asyncio.wait_for(reader.read(), 5)
+        await asyncio.wait_for(reader.read(), 60)
         writer.close()
     lines = await logged(scene, since)
     assert scene.secrets.found_in(lines) == []
@@ -271,7 +271,7 @@ async def test_a_fault_of_ours_leaves_its_row_in_the_request_log(scene: Scene) -
             rows = await tx.rows("SELECT id FROM logged_call WHERE status = 500 AND code = 'internal_error'")
         return ids <= {row["id"] for row in rows}
 
-    await wait_for(all_are_there, within=3)
+    await wait_for(all_are_there, within=60)
 
 
 async def test_no_webhook_secret_is_written_down(scene: Scene) -> None:

@@ -85,7 +85,7 @@ def entries(lines: list[str]) -> list[dict[str, Any]]:
 
 
 def browser(
-    server: GatepassProcess, session: str | None = None, *, timeout: float = 30, **headers: str
+    server: GatepassProcess, session: str | None = None, *, timeout: float = 60, **headers: str
 ) -> httpx2.AsyncClient:
     """A plain client that sends what our own page would; it keeps no session that it is given."""
     sent = {"Sec-Fetch-Site": "same-origin", **headers}
@@ -96,7 +96,7 @@ def browser(
 
 @asynccontextmanager
 async def visiting(server: GatepassProcess, session: str | None = None) -> AsyncGenerator[StudioClient]:
-    async with httpx2.AsyncClient(base_url=server.url, timeout=30, verify=CERTIFICATES) as http:
+    async with httpx2.AsyncClient(base_url=server.url, timeout=60, verify=CERTIFICATES) as http:
         yield StudioClient(server, http, fresh_address(), session)
 
 

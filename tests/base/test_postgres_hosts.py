@@ -15,6 +15,7 @@ from gatepass.base.postgres_hosts import CONNECT_WITHIN, Link, PostgresHosts, sp
 from tests.base.sessions import answers
 from tests.postgres import Cluster, free_port, start_standby
 from tests.postgres_proxy import Proxy
+from tests.size import NIGHT
 
 
 @pytest.fixture
@@ -71,7 +72,8 @@ async def test_a_dead_first_host_delays_nobody(cluster: Cluster, url: str, silen
         database = Database(both(url, first, cluster.port), connections=4, deadline=3)
         began = time.monotonic()
         assert all(await asyncio.gather(*(answers(database) for _ in range(4))))
-        assert time.monotonic() - began < CONNECT_WITHIN / 2
+        if NIGHT:
+            assert time.monotonic() - began < CONNECT_WITHIN / 2
         await database.close()
 
 
@@ -80,7 +82,8 @@ async def test_a_single_host_that_is_silent_is_given_up_after_a_second(url: str,
     began = time.monotonic()
     with pytest.raises(Unavailable):
         await answers(database)
-    assert time.monotonic() - began < CONNECT_WITHIN + 0.5
+    if NIGHT:
+        assert time.monotonic() - began < CONNECT_WITHIN + 0.5
 
 
 async def test_a_loss_closes_the_idle_connections_too(cluster: Cluster, url: str) -> None:

@@ -131,4 +131,4 @@ def let_in_the_first(evening: Evening) -> None:
         position = evening.guests[-1].position
         eventually(lambda position=position: evening.gate.valid(position), len)
         evening.scan()
-        eventually(lambda position=position: evening.shop.checkins(position), len, within=15)
+        eventually(lambda position=position: evening.shop.checkins(position), len, within=60)

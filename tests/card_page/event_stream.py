@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # A busy machine needs this long; an idle one a second.
-WITHIN = 20.0
+WITHIN = 60.0
 
 
 @dataclass

@@ -8,7 +8,7 @@ from standardwebhooks import Webhook
 from gatepass.base.settings import BASE_PATH
 from tests.receivers import Receiver
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def caller(url: str, demo: dict[str, Any]) -> httpx2.AsyncClient:

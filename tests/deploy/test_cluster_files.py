@@ -18,7 +18,7 @@ def render(variables: dict[str, str], folder: Path) -> subprocess.CompletedProce
     filled = folder / "cluster.env"
     filled.write_text("".join(f"{name}={value}\n" for name, value in variables.items()))
     return subprocess.run(
-        [str(HA / "render.sh"), str(filled), str(folder)], check=False, capture_output=True, text=True, timeout=20
+        [str(HA / "render.sh"), str(filled), str(folder)], check=False, capture_output=True, text=True, timeout=60
     )
 
 

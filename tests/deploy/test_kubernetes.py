@@ -20,7 +20,7 @@ Document = dict[str, Any]
 @pytest.fixture(scope="module")
 def rendered() -> str:
     return subprocess.run(
-        ["kubectl", "kustomize", str(KUBERNETES)], check=True, capture_output=True, text=True, timeout=30
+        ["kubectl", "kustomize", str(KUBERNETES)], check=True, capture_output=True, text=True, timeout=60
     ).stdout
 
 

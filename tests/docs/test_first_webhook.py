@@ -13,9 +13,10 @@ from tests.docs.conftest import surroundings
 from tests.docs.page_runner import PORTS, Reader
 from tests.markdown_page import Page
 from tests.postgres import free_port
+from tests.size import NIGHT
 
 FIRST = Page.of("docs/README.md")
-# With a warm package cache, on a machine that is busy with other tests.
+# With a warm package cache.
 PROMISED_SECONDS = 120
 
 
@@ -37,7 +38,8 @@ def test_from_the_first_page_to_a_verified_webhook(laptop: Path) -> None:
         Reader(laptop, env, opened, ports).follow(FIRST)
         took = time.monotonic() - began
     print(f"\nfrom the first page to a verified webhook: {took:.1f} s")
-    assert took < PROMISED_SECONDS
+    if NIGHT:
+        assert took < PROMISED_SECONDS
 
 
 def test_the_last_thing_that_is_shown_is_a_verified_webhook() -> None:

@@ -195,7 +195,7 @@ async def _rotated_meanwhile(db: Database, organization_id: UUID) -> tuple[Encry
 
 async def _until_it_waits(db: Database) -> None:
     async with db.autocommit() as tx:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not await tx.value(WAITS):
                 pass
 

@@ -37,12 +37,12 @@ class Cells:
         """A client of the API through the edge, at the host of no cell or of this one."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         headers |= {"Host": self.edge.host(cell)} if cell else {}
-        return httpx2.AsyncClient(base_url=self.edge.url + BASE_PATH, headers=headers, timeout=30, verify=CERTIFICATES)
+        return httpx2.AsyncClient(base_url=self.edge.url + BASE_PATH, headers=headers, timeout=60, verify=CERTIFICATES)
 
     def browser(self, cell: str | None = None) -> httpx2.AsyncClient:
         """A visitor of a cell's studio, or of the host of no cell."""
         headers = {"Sec-Fetch-Site": "same-origin"} | ({"Host": self.edge.host(cell)} if cell else {})
-        return httpx2.AsyncClient(base_url=self.edge.url, headers=headers, timeout=30, verify=CERTIFICATES)
+        return httpx2.AsyncClient(base_url=self.edge.url, headers=headers, timeout=60, verify=CERTIFICATES)
 
 
 @asynccontextmanager

@@ -72,7 +72,7 @@ def client_of(
     return server.client(key, transport=httpx2.AsyncHTTPTransport(local_address=address, limits=limits))
 
 
-async def wait_for(condition: Callable[[], Awaitable[bool]], *, within: float = 10.0) -> None:
+async def wait_for(condition: Callable[[], Awaitable[bool]], *, within: float = 60.0) -> None:
     """Poll until the condition holds."""
     async with asyncio.timeout(within):
         while not await condition():  # noqa: ASYNC110  it is another process that we wait for

@@ -25,7 +25,7 @@ TICKETS = 10_000
 MOMENTS = (1, 150, 400, 777, 1500)
 # The gates go on until the other process has answered this often.
 ANSWERS_AFTERWARDS = 500
-TIMEOUT = 30.0
+TIMEOUT = 60.0
 
 
 @dataclass

@@ -14,6 +14,7 @@ from tests.factory import Tenant
 from tests.faults.conftest import Pair
 from tests.faults.gates import client_of, database_state, is_replayed, load, request_id, scan, wait_for
 from tests.faults.test_postgres_gone import assert_unavailable
+from tests.size import NIGHT
 
 LOCK_TICKET = """
     SELECT t.id
@@ -45,7 +46,9 @@ async def test_a_locked_ticket(pair: Pair, tenant: Tenant) -> None:
             waited = time.monotonic() - began
             for answer in answers:
                 assert_unavailable(answer)
-            assert 0.2 < waited < 3
+            assert waited > 0.2
+            if NIGHT:
+                assert waited < 3
             assert all(ticket.activated_at is None for ticket in (await database_state(tenant)).tickets.values())
         answered = {name: await send(client, name) for client in (one, other) for name in ("a", "b", "duplicate")}
         again = {name: await send(one, name) for name in answered}
@@ -91,7 +94,8 @@ async def test_the_request_log_cannot_be_written(pair: Pair, tenant: Tenant) -> 
                 client.post("/scan", content=b"not JSON"),
                 scan(client, tenant, {"card_number": "SVC 0000 0000 0000"}),
             )
-            assert time.monotonic() - began < 5
+            if NIGHT:
+                assert time.monotonic() - began < 5
         assert read.status_code == 200
         assert refused.status_code == 400
         assert_unavailable(scanned)

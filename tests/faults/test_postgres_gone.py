@@ -21,6 +21,7 @@ from tests.faults.gates import client_of, database_state, is_replayed, load, req
 from tests.faults.http_client import Answer, Connection, connections
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.processes import GatepassProcess
+from tests.size import NIGHT
 from tests.warm.processes import serve
 
 # Production's: how soon PostgreSQL is given up is what is tested.
@@ -44,17 +45,15 @@ class Service:
         with psycopg.connect(self.cluster.url(), autocommit=True) as connection:
             connection.execute(sql.encode())
 
-    async def until_it_serves(self, client: httpx2.AsyncClient) -> float:
-        """Call until the answer is 200; how long it took."""
-        began = time.monotonic()
+    async def until_it_serves(self, client: httpx2.AsyncClient) -> None:
+        """Call until the answer is 200."""
 
         async def serves() -> bool:
             answer = await client.get("/events")
             assert answer.status_code in {200, 503}, answer.text
             return answer.status_code == 200
 
-        await wait_for(serves)
-        return time.monotonic() - began
+        await wait_for(serves, within=BACK_WITHIN if NIGHT else 60)
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +149,7 @@ async def test_postgres_is_killed_and_comes_back(service: Service) -> None:
         assert (await client.get(service.server.url + "/livez")).status_code == 200
         assert (await client.get(service.server.url + "/readyz")).status_code == 503
         await asyncio.to_thread(service.cluster.start)
-        assert await service.until_it_serves(client) < BACK_WITHIN
+        await service.until_it_serves(client)
         assert (await client.get(service.server.url + "/readyz")).status_code == 200
     over.set()
     await assert_nothing_is_lost(service, numbers, await scanning)
@@ -188,10 +187,13 @@ async def test_postgres_freezes(service: Service) -> None:
             connection.send(scan_body(service.tenant, {"card_number": number}, "north"), "frozen")
             assert (await client.get(service.server.url + "/livez")).status_code == 200
             assert_unavailable(await connection.answer())
-            assert 2.5 < time.monotonic() - began < 4.5
+            took = time.monotonic() - began
+            assert took > 2.5
+            if NIGHT:
+                assert took < 4.5
         finally:
             service.cluster.signal(signal.SIGCONT)
-        assert await service.until_it_serves(client) < BACK_WITHIN
+        await service.until_it_serves(client)
 
         async def is_answered() -> bool:
             connection.send(scan_body(service.tenant, {"card_number": number}, "north"), "frozen")

@@ -20,7 +20,7 @@ import yaml
 from tests.observe.alert_rules import FILES, OBSERVE, faster
 from tests.postgres import free_port
 
-UP_WITHIN = 20.0
+UP_WITHIN = 120.0
 SCRAPE_EVERY = "500ms"
 
 
@@ -53,18 +53,18 @@ class Prometheus:
     def targets_up(self) -> int:
         return sum(int(one["value"][1]) for one in self.ask("query", query="up")["result"])
 
-    def wait_until_over(self, name: str, within: float = 40.0) -> None:
+    def wait_until_over(self, name: str, within: float = 120.0) -> None:
         deadline = time.monotonic() + within
         while name in self.firing():
             assert time.monotonic() < deadline, f"{name} does not end"
             time.sleep(0.1)
 
-    def wait_until_firing(self, *names: str, within: float = 40.0) -> dict[str, float]:
+    def wait_until_firing(self, *names: str, within: float = 120.0) -> dict[str, float]:
         """Wait until all of these are firing; the seconds that each took."""
         began, took = time.monotonic(), dict[str, float]()
         while missing := set(names) - set(took):
             seconds = time.monotonic() - began
-            assert seconds < within, f"not firing: {missing}; firing: {self.firing()}"
+            assert time.monotonic() < began + within, f"not firing: {missing}; firing: {self.firing()}"
             took |= dict.fromkeys(missing & self.firing(), seconds)
             time.sleep(0.1)
         print("fired after", {name: f"{seconds:.1f} s" for name, seconds in took.items()})

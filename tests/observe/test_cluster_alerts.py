@@ -27,7 +27,7 @@ EXPECTED = {
     "no_primary": {"ClusterNoPrimary", "ClusterNoStandby", "ClusterMemberDown"},
     "etcd_without_leader": {"ClusterEtcdNoLeader", "ClusterMemberDown"},
 }
-WITHIN = 40.0
+WITHIN = 120.0
 
 
 class Answers(BaseHTTPRequestHandler):

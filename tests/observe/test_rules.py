@@ -102,7 +102,7 @@ async def exported(valkey: Valkey) -> AsyncGenerator[set[str]]:
         async def ages_are_exported() -> bool:
             return "gatepass_webhook_oldest_seconds" in samples()
 
-        await wait_for(ages_are_exported, within=30)
+        await wait_for(ages_are_exported, within=60)
         yield samples()
 
 

@@ -80,7 +80,7 @@ def bad_network(stack: Stack, seed: str) -> Generator[BadNetwork]:
         try:
             yield network
         finally:
-            printed, _ = process.communicate(timeout=20)
+            printed, _ = process.communicate(timeout=60)
         network.faults.update(json.loads(printed))
 
 

@@ -23,6 +23,7 @@ from tests.sdk.scan_run import (
     unused_cards,
 )
 from tests.sdk.stack import Stack
+from tests.size import NIGHT
 
 pytestmark = pytest.mark.alone
 
@@ -57,8 +58,9 @@ async def test_every_verdict_is_true_whatever_the_network_does(
     scans = threads + tasks
     assert contradictions(large_stack, scans, [from_threads, from_tasks]) == []
     assert contradictions_when_asked_again(large_stack, [scan for scan in scans if scan.is_unknown]) == []
-    assert longest(threads) < DEADLINE + ALLOWANCE + from_threads.stall
-    assert longest(tasks) < DEADLINE + ALLOWANCE + from_tasks.stall
+    if NIGHT:
+        assert longest(threads) < DEADLINE + ALLOWANCE + from_threads.stall
+        assert longest(tasks) < DEADLINE + ALLOWANCE + from_tasks.stall
     assert min(network.faults.values()) > 0
 
 

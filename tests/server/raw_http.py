@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.processes import GatepassProcess
 
-WITHIN = 10.0
+WITHIN = 60.0
 
 
 @dataclass

@@ -64,7 +64,7 @@ async def answered(configured: Callable[[Any], uvicorn.Config], app: Any, reques
         return config.http_protocol_class(config=config, server_state=state, app_state={})  # type: ignore[return-value]
 
     server = await asyncio.get_running_loop().create_server(protocol, "127.0.0.1", 0)
-    async with server, asyncio.timeout(10):
+    async with server, asyncio.timeout(60):
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
         writer.write(request + CLOSING)
         received = await reader.read()

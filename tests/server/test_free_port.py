@@ -27,7 +27,7 @@ def test_no_other_process_chooses_it(monkeypatch: pytest.MonkeyPatch) -> None:
         assert other.stdout
         assert other.stdout.readline()
         assert postgres.free_port() == first + 1
-        other.communicate(b"\n", timeout=10)
+        other.communicate(b"\n", timeout=60)
     assert postgres.free_port() == first
 
 

@@ -66,5 +66,5 @@ caller.join()
 
 
 def test_a_request_that_has_arrived_is_read_and_answered_before_the_server_stops() -> None:
-    done = subprocess.run([sys.executable, "-c", BUSY], check=True, capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", BUSY], check=True, capture_output=True, text=True, timeout=60)
     assert done.stdout == "b'HTTP/1.1 200'\n" * 2

@@ -33,7 +33,7 @@ async def test_a_phone_is_told_of_a_change_and_fetches_it(
         server = serve(settings, free_port(), "--only", "card-page")
         worker = launch_worker(settings)
         try:
-            async with httpx2.AsyncClient(base_url=server.url, timeout=30) as client:
+            async with httpx2.AsyncClient(base_url=server.url, timeout=60) as client:
                 phone = Phone(client)
                 serial = (await phone.take(page))["serialNumber"]
                 assert await phone.register(serial) == 201

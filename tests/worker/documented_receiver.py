@@ -16,7 +16,7 @@ from tests.processes import wait_until_listening
 
 PAGE = Page.of("docs/guides/webhooks.md")
 IN_PRODUCTION = Page.of("docs/guides/webhooks-in-production.md")
-WITHIN = 20.0
+WITHIN = 60.0
 
 
 def receiver_code() -> Block:

@@ -9,6 +9,7 @@ from gatepass.domain.webhooks.queue import AttemptError
 from gatepass.worker.response_reader import LARGEST_BODY
 from tests.postgres import free_port
 from tests.receivers import Authority, Received, authority, receiving, status
+from tests.size import NIGHT
 from tests.worker.bad_receivers import BAD, LOOPS, Bad, Unknown, run, sending
 
 
@@ -25,7 +26,9 @@ def test_a_bad_receiver(loop: str, bad: Bad) -> None:
         assert attempt.succeeded == (bad.status == 200 and bad.error is None)
         assert attempt.address == "127.0.0.1"
         # The clocks of the two loops differ slightly.
-        assert 490 < attempt.total_ms < 10_000 if waits else attempt.total_ms < 10_000
+        assert attempt.total_ms > 490 or not waits
+        if NIGHT:
+            assert attempt.total_ms < 10_000
         assert len(receiver.messages) == receiver.connections == 1
 
     run(loop, scenario())

@@ -14,6 +14,7 @@ from gatepass.domain.webhooks import MessageType
 from tests import factory
 from tests.domain.tickets.scans import shown
 from tests.factory import Tenant
+from tests.size import NIGHT
 
 pytestmark = [pytest.mark.processes, pytest.mark.alone]
 
@@ -48,8 +49,10 @@ async def test_a_cancelled_event_of_100_000_tickets_holds_up_no_gate(own: Databa
     done = await cancelling
     print(f"{TICKETS:,} tickets cancelled beside {scanned} scans, the slowest of which took {slowest * 1000:.0f} ms")
     assert done.tickets_cancelled == TICKETS
-    assert scanned >= 100
-    assert slowest < LONGEST
+    assert scanned
+    if NIGHT:
+        assert scanned >= 100
+        assert slowest < LONGEST
     async with own.autocommit() as tx:
         rows = await tx.rows(DELIVERED, tenant.id, endpoint)
         left = await tx.value(LEFT, tenant.id, event_id)

@@ -101,7 +101,7 @@ async def test_who_is_cancelled_is_cancelled_and_the_connection_ends() -> None:
         writer.close()
 
     server = await asyncio.start_server(watch, "127.0.0.1", 0)
-    async with server, sending() as send, asyncio.timeout(10):
+    async with server, sending() as send, asyncio.timeout(60):
         attempt = asyncio.ensure_future(send(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"))
         await came.wait()
         attempt.cancel()

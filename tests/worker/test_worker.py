@@ -18,7 +18,7 @@ from tests.receivers import receiving, status
 from tests.worker.conftest import working
 
 
-async def until(what: Callable[[], Awaitable[bool]], seconds: float = 20) -> None:
+async def until(what: Callable[[], Awaitable[bool]], seconds: float = 60) -> None:
     """Poll until it is true."""
     async with asyncio.timeout(seconds):
         while not await what():  # noqa: ASYNC110  a row in another process's database says nothing by itself

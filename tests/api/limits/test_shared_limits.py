@@ -56,7 +56,7 @@ async def process(url: str) -> AsyncGenerator[Process]:
 
 
 async def until(fact: Callable[[], bool]) -> None:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         while not fact():  # noqa: ASYNC110  another process makes it true
             await asyncio.sleep(0.005)
 

@@ -20,6 +20,7 @@ from tests.api.limits.test_shared_limits import until
 from tests.factory import Tenant
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, wait_until_ready
+from tests.size import NIGHT
 from tests.valkey import PASSWORD, Valkey
 from tests.warm.processes import launch
 
@@ -130,6 +131,7 @@ async def callers(four: list[GatepassProcess], tenant: Tenant) -> AsyncGenerator
         yield caller
 
 
+@pytest.mark.nightly
 async def test_four_processes_keep_the_promise(callers: Callers) -> None:
     busy, resting, slow = await callers(10), await callers(10), await callers(2)
 
@@ -151,6 +153,7 @@ async def test_four_processes_keep_the_promise(callers: Callers) -> None:
         assert caller.others == []
 
 
+@pytest.mark.nightly
 async def test_who_keeps_to_the_rate_is_never_refused(callers: Callers) -> None:
     spread, single, slow = await callers(20), await callers(20), await callers(2)
     await asyncio.gather(
@@ -176,7 +179,7 @@ async def test_the_api_goes_on_without_the_server_and_shares_again_with_it(
     callers: Callers, four: list[GatepassProcess], valkey: Valkey
 ) -> None:
     caller = await callers(10)
-    calling = asyncio.create_task(caller.hammer([0, 1, 2, 3], 11))
+    calling = asyncio.create_task(caller.hammer([0, 1, 2, 3], float("inf")))
     await until(lambda: caller.refused > 20)
 
     valkey.kill()
@@ -186,14 +189,18 @@ async def test_the_api_goes_on_without_the_server_and_shares_again_with_it(
     took = time.monotonic() - alone
     for times in caller.let_in:
         assert len([at for at in times if at > alone]) <= caller.policy.burst + took * caller.policy.per_second
-    assert len(caller.since(alone)) > caller.policy.burst + took * caller.policy.per_second
+    if NIGHT:
+        assert len(caller.since(alone)) > caller.policy.burst + took * caller.policy.per_second
 
     valkey.start()
     await until(lambda: all(map(shares, four)))
     again = time.monotonic()
-    await calling
+    await until(lambda: len(caller.since(again)) > 40)
+    calling.cancel()
+    await asyncio.wait([calling])
     print(f"an exact bucket would be in debt by {caller.debt(again):.1f}, {len(caller.since(again))} let in again")
-    assert caller.debt(again) <= caller.policy.per_second
+    if NIGHT:
+        assert caller.debt(again) <= caller.policy.per_second
     assert caller.others == []
     printed = "".join(line for server in four for line in server.lines)
     assert printed.count("rate limits are not shared") >= 4

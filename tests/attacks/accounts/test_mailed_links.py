@@ -16,6 +16,7 @@ from tests.attacks.accounts.test_account_takeover import MALLORYS, REAL, Planted
 from tests.attacks.accounts.visitor import PASSWORD, Visitor, code_now, link_in
 from tests.mail_server import wait_for
 from tests.postgres import Cluster
+from tests.size import NIGHT
 
 pytestmark = pytest.mark.finding(1)
 
@@ -152,7 +153,8 @@ def test_words_and_time_say_nothing(here: MailWorld) -> None:
             assert answer.status_code == 200
     assert len(pages) == 1
     medians = statistics.median(times[True]), statistics.median(times[False])
-    assert max(medians) - min(medians) < 0.02, medians
+    if NIGHT:
+        assert max(medians) - min(medians) < 0.02, medians
 
 
 # ---- bombing ---------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tests.authenticator import Authenticator
 from tests.processes import GatepassProcess
 
 # One for all visitors, because making one takes long. It keeps no cookies.
-CLIENT = httpx2.Client(timeout=30)
+CLIENT = httpx2.Client(timeout=60)
 PASSWORD = "umbrella piano forest nine"
 LINK = re.compile(r"https?://[^/\s\"<]+(/studio/(?:welcome|link)/(?:[a-z]\.)?[\w-]+)")
 

@@ -29,7 +29,7 @@ async def visitor(behind_proxy: GatepassProcess) -> AsyncGenerator[httpx2.AsyncC
     octets = hashlib.sha256(new_token("a").encode()).digest()
     address = f"10.{octets[0]}.{octets[1]}.{octets[2]}"
     async with httpx2.AsyncClient(
-        base_url=behind_proxy.url, headers={"X-Forwarded-For": address}, timeout=30
+        base_url=behind_proxy.url, headers={"X-Forwarded-For": address}, timeout=60
     ) as client:
         yield client
 
@@ -127,7 +127,7 @@ async def test_a_get_changes_nothing(settings_env: dict[str, str], tenant: facto
     try:
         before = await asyncio.to_thread(everything, url)
         assert len(before) > 30
-        async with httpx2.AsyncClient(base_url=server.url, timeout=30) as client:
+        async with httpx2.AsyncClient(base_url=server.url, timeout=60) as client:
             for path in paths:
                 for rest in ("", "/state", "/manifest.webmanifest", "/phone", "/wallet/apple", "/wallet/google"):
                     await client.get(path + rest)

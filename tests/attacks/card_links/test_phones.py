@@ -51,7 +51,7 @@ async def networks(processes: list[GatepassProcess]) -> AsyncGenerator[list[http
                 httpx2.AsyncClient(
                     base_url=processes[n % 2].url,
                     headers={"X-Forwarded-For": f"10.{secrets.randbelow(256)}.{secrets.randbelow(256)}.{n}"},
-                    timeout=30,
+                    timeout=60,
                 )
             )
             for n in range(4)

@@ -50,7 +50,7 @@ def break_off(port: int, method: str, path: str, headers: list[tuple[str, str]],
     """Send a part of the body, and go."""
     framing = ("Transfer-Encoding", "chunked") if way == "a broken chunk" else ("Content-Length", "1000")
     raw = request(method, path, [*headers, framing])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(raw)
         if way == "a broken chunk":
             connection.sendall(b"%x\r\n%s\r\nzz\r\n" % (len(begun), begun))

@@ -47,7 +47,7 @@ async def answer_to(server: GatepassProcess, path: str) -> bytes:
     try:
         writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
         await writer.drain()
-        return await asyncio.wait_for(reader.read(), 20)
+        return await asyncio.wait_for(reader.read(), 60)
     finally:
         writer.close()
 

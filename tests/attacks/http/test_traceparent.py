@@ -79,12 +79,13 @@ async def test_nobody_makes_us_trace_every_call(settings_env: dict[str, str]) ->
         url = receiver.url(PATH)
         async with traced_server(settings_env, url, ratio=0, by_callers=BY_CALLERS) as server:
             began, asking = time.monotonic(), {"traceparent": GOOD.decode()}
+            calls, most = 0, 0
             async with server.client() as client:
-                for _ in range(CALLS // 50):
+                while calls < CALLS or calls < 2 * most:  # so many that the bound says something
                     await asyncio.gather(*[client.get(f"{server.url}/livez", headers=asking) for _ in range(50)])
-            seconds = time.monotonic() - began
-        assert BY_CALLERS <= len(spans(receiver)) <= BY_CALLERS * (int(seconds) + 2)
-        assert len(spans(receiver)) < CALLS / 2, "the calls took too long to tell"
+                    calls += 50
+                    most = BY_CALLERS * (int(time.monotonic() - began) + 2)
+        assert BY_CALLERS <= len(spans(receiver)) <= most
 
 
 async def test_nobody_hides_a_call(traced: Traced) -> None:

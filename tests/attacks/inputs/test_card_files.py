@@ -1,11 +1,11 @@
 """Files of cards open gates: nobody gets another's, a deleted one, a formula in one, or the service to its knees."""
 
-import time
 from datetime import timedelta
 
 import httpx2
 import pytest
 
+from bench import cpu
 from gatepass.base.ids import new_id
 from gatepass.domain import card_exports, tickets
 from gatepass.domain.card_exports import ExportKind
@@ -95,7 +95,7 @@ async def test_names_that_are_formulas(target: Target, name: str) -> None:
 async def test_a_huge_selection_costs_little(target: Target) -> None:
     ids = [str(new_id()) for _ in range(2_000)]
     async with target.studio() as owner:
-        began = time.monotonic()
+        before = cpu.exact_seconds(target.server.process.pid)
         there = event_path(target.tenant.event_id, "/cards")
         answer = await owner.post(there, data=order(ticket=ids))
         assert answer.status_code in (400, 413, 422)
@@ -104,7 +104,7 @@ async def test_a_huge_selection_costs_little(target: Target) -> None:
         answer = await owner.get(f"{there}?" + "&".join(f"ticket={id}" for id in ids[:150]))
         assert answer.status_code == 200
         assert '<strong class="num">0 cards</strong>' in answer.text
-        assert time.monotonic() - began < 10
+        assert cpu.exact_seconds(target.server.process.pid) - before < 5
 
 
 @pytest.mark.parametrize("title", ['x"; filename="evil.exe', "x\r\nSet-Cookie: a=b", "../../etc/passwd", "王", ""])

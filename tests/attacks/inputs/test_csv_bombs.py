@@ -85,6 +85,7 @@ async def test_a_boundary_that_is_none(target: Target, kind: str) -> None:
 
 
 @pytest.mark.alone
+@pytest.mark.nightly
 @pytest.mark.finding(3)
 @pytest.mark.parametrize("shape", DEAR)
 async def test_no_file_delays_the_scans_of_others(target: Target, shape: str) -> None:
@@ -165,6 +166,7 @@ def mutant(settings_env: dict[str, str]) -> Generator[GatepassProcess]:
 
 
 @pytest.mark.alone
+@pytest.mark.nightly
 @pytest.mark.finding(3)
 async def test_the_reader_of_before_is_found_out(target: Target, mutant: GatepassProcess) -> None:
     delay = Delay()

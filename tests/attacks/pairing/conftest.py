@@ -22,7 +22,7 @@ def address() -> str:
 @pytest.fixture
 async def client(behind_proxy: GatepassProcess) -> AsyncGenerator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(
-        base_url=behind_proxy.url, headers={"X-Forwarded-For": address()}, timeout=30
+        base_url=behind_proxy.url, headers={"X-Forwarded-For": address()}, timeout=60
     ) as opened:
         yield opened
 

@@ -14,7 +14,7 @@ from gatepass.base.tracing.span import Kind, Span, new_trace_id
 from tests.base.tracing.otlp import PATH, spans
 from tests.postgres import free_port
 from tests.receivers import hang, receiving, status
-from tests.size import dice
+from tests.size import NIGHT, dice
 
 
 class Scene:
@@ -35,7 +35,7 @@ class Scene:
         return self.registry.get_sample_value("gatepass_spans_sent_total") or 0
 
     async def until_lost(self, reason: str, count: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while self.lost(reason) < count:  # noqa: ASYNC110  a counter says nothing by itself
                 await asyncio.sleep(0.01)
 
@@ -105,11 +105,13 @@ async def test_closing_does_not_wait_for_a_receiver_that_hangs() -> None:
             scene.add(BATCH)
             await receiver.wait(1)
             began = time.monotonic()
-        assert time.monotonic() - began < CLOSE_TIMEOUT + 1
+        if NIGHT:
+            assert time.monotonic() - began < CLOSE_TIMEOUT + 1
     assert scene.sent() == 0
     assert scene.lost("stopped") == BATCH
 
 
+@pytest.mark.nightly
 async def test_closing_ends_though_the_request_times_out_in_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine, so that both come in one turn of the event loop. Each exporter has 16 batches to wait for."""
     monkeypatch.setattr(exporter_module, "TIMEOUT", 2.0)

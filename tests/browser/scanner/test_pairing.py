@@ -12,7 +12,7 @@ from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import NAME, Phone
 from tests.browser.studio import Stack, sign_in
 from tests.browser.visit import PHONE, Visitor
-from tests.size import sized
+from tests.size import NIGHT, sized
 
 pytestmark = pytest.mark.browser
 
@@ -50,7 +50,8 @@ async def test_from_the_studios_qr_code_to_the_first_scan(stack: Stack, tenant: 
     await expect(phone.at("#status-gate")).to_have_text("North 2")
     await phone.show(await tenant.card())
     await phone.says("ENTER", "green")
-    assert time.monotonic() - began < WITHIN
+    if NIGHT:
+        assert time.monotonic() - began < WITHIN
     assert phone.visited.complaints == []
     assert phone.visited.elsewhere(stack.origin) == []
 

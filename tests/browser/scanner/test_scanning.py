@@ -7,6 +7,7 @@ from playwright.async_api import expect
 
 from gatepass.domain.cards import CardStatus
 from tests.browser.scanner.phone import Phone
+from tests.size import NIGHT
 
 pytestmark = pytest.mark.browser
 
@@ -119,4 +120,6 @@ async def test_a_result_is_gone_after_a_second(phone: Phone) -> None:
     await phone.says("ENTER")
     await phone.is_ready()
     shown, hidden = await phone.page.evaluate("() => window.times")
-    assert 950 < hidden - shown < 1300, "a second, and what a busy machine adds"
+    assert hidden - shown > 950
+    if NIGHT:
+        assert hidden - shown < 1300

@@ -18,7 +18,7 @@ from gatepass.base.encryption import new_key
 from tests.cli.command import Command, line_with
 from tests.processes import READY_WITHIN, status_of
 
-GONE_WITHIN = 20.0
+GONE_WITHIN = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_sigterm_stops_it_and_its_postgres(first: str, at_home: Command) -> None
         with urlopen(demo_of(at_home)["base_url"].replace("/api/public/v1", "/readyz")) as answer:
             assert answer.status == 200
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     wait_until_gone(server)
 
 
@@ -147,7 +147,7 @@ def test_with_reload_the_api_starts_in_a_process_of_its_own(first: str, at_home:
         server = postgres_of(at_home)
         wait_until_ready(demo_of(at_home)["base_url"].replace("/api/public/v1", "/readyz"))
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     wait_until_gone(server)
 
 
@@ -175,7 +175,7 @@ def test_commands_find_it_and_ctrl_c_ends_it_without_a_traceback(first: str, at_
             process.send_signal(signal.SIGINT)
             assert process.stdout is not None
             rest = process.stdout.read()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
         assert [line for line in rest.splitlines() if "source=security" not in line] == []
     assert not running_file(at_home, process).exists()
 

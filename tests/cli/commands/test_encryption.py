@@ -113,7 +113,7 @@ def server(command: Command) -> Generator[str]:
     with command.started("serve", "--port", "0") as process:
         yield line_with(process, "listens on").split()[-1]
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 async def test_everything_works_through_the_four_steps(
@@ -175,7 +175,7 @@ async def test_killed_half_way_it_has_lost_nothing_and_goes_on_where_it_was(data
             while await examine(data, DURING) != EncryptionReport(current=BATCH, older=BATCH):
                 assert process.poll() is None
             process.kill()
-            process.wait(20)
+            process.wait(60)
     assert await examine(data, DURING) == EncryptionReport(current=BATCH, older=BATCH)
     told = during("reencrypt")
     assert (told.returncode, counted(told.stdout)) == (0, (BATCH, 2 * BATCH))

@@ -12,7 +12,7 @@ PROGRAM = str(Path(sys.executable).with_name("gatepass-health"))
 
 
 def health(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([PROGRAM, *arguments], check=False, capture_output=True, text=True, timeout=30)
+    return subprocess.run([PROGRAM, *arguments], check=False, capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture

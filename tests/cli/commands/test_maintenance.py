@@ -12,7 +12,7 @@ def test_maintenance_goes_on_when_asked(on_database: Command) -> None:
         for _ in range(2):
             line_with(process, "Maintenance is done")
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 def test_maintenance_of_an_unmigrated_database_says_what_to_run(on_empty_database: Command) -> None:

@@ -21,7 +21,7 @@ def test_port_zero_prints_the_port_that_was_bound(on_database: Command) -> None:
             assert answer.status == 200
             assert "uvicorn" not in answer.headers.get("server", "")
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 def test_it_serves_while_the_database_is_away(gatepass: Command) -> None:

@@ -46,7 +46,7 @@ class Pair:
             self.configure("ALTER SYSTEM RESET synchronous_standby_names")
 
     def _wait_until_synchronous(self) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         with psycopg.connect(self.primary.url(), autocommit=True) as connection:
             while connection.execute("SELECT sync_state FROM pg_stat_replication").fetchall() != [("quorum",)]:
                 assert time.monotonic() < deadline

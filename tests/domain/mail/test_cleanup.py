@@ -95,7 +95,7 @@ async def test_an_erasure_waits_for_letters_that_are_being_written(tenant: Tenan
 
 
 async def waits_for_a_lock(db: Database) -> None:
-    async with asyncio.timeout(10), db.autocommit() as tx:
+    async with asyncio.timeout(60), db.autocommit() as tx:
         while not await tx.value(WAITING):  # noqa: ASYNC110  PostgreSQL tells nobody
             await asyncio.sleep(0.01)
 

@@ -33,7 +33,7 @@ async def _meet(database: Database, history: str, step: Step, *, at: datetime) -
         async with first.transaction() as tx:
             name = await step(tx, history, at=at)
             late = asyncio.create_task(run_due(second, at=at))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while not await somebody_waits(database):
                     assert not late.done()
         return await late, name

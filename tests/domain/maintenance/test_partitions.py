@@ -65,7 +65,7 @@ async def test_a_row_that_is_written_while_its_partition_is_made_waits_for_it(fr
             async with keeper.transaction() as tx:
                 assert await maintenance.make_partition(tx, history, at=T0)
                 late = asyncio.create_task(happens(fresh, at=T0))
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(60):
                     while not await somebody_waits(keeper):
                         assert not late.done()
             await late

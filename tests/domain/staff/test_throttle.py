@@ -118,7 +118,7 @@ async def test_every_process_counts_together(db: Database, database_url: str) ->
         )
         for _ in range(2)
     ]
-    let_in = [int(process.communicate(timeout=30)[0]) for process in processes]
+    let_in = [int(process.communicate(timeout=60)[0]) for process in processes]
     assert sum(let_in) == PERSON_BACKOFF.free
     assert max(let_in) == 3
 

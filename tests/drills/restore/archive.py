@@ -14,7 +14,7 @@ from tests.postgres import Cluster, free_port, start_cluster
 
 DEPLOY = Path(__file__).parents[3] / "deploy" / "backup"
 PGBACKREST = Path("/usr/bin")
-ARCHIVED_WITHIN = 30.0
+ARCHIVED_WITHIN = 120.0
 # What Patroni writes on a primary. A copy that starts with it waits for a standby that it does not have.
 OF_A_CLUSTER = "synchronous_standby_names = 'ANY 1 (standby_1, standby_2)'\n"
 OF_A_COPY = "synchronous_standby_names = ''\n"

@@ -30,7 +30,7 @@ def reading(database_url: str, seconds: float) -> Generator[None]:
 
     reader = threading.Thread(target=hold)
     reader.start()
-    assert holds.wait(30), "the reader got no lock"
+    assert holds.wait(60), "the reader got no lock"
     try:
         yield
     finally:

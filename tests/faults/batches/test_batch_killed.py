@@ -84,7 +84,7 @@ async def test_a_batch_that_was_committed_and_not_answered_is_found(
     async with proxy.running(urlsplit(database_url).port or 5432):
         environment = {**settings_env, "GATEPASS_DATABASE_URL": proxy.url(database_url)}
         victim = await asyncio.to_thread(serve, environment, free_port())
-        async with victim.client(key) as client, asyncio.timeout(30):
+        async with victim.client(key) as client, asyncio.timeout(60):
             sending = asyncio.create_task(sent(client, batch(tenant, 1), "1"))
             while await counted(tenant) != (ITEMS,) * 4:
                 assert not sending.done()

@@ -25,7 +25,7 @@ from tests.faults.webhooks.flaky_receiver import OK, PROFILES, Seen, flaky_recei
 from tests.faults.webhooks.sandboxed_stack import Stack, opened
 from tests.postgres import Cluster
 from tests.receivers import Received, Receiver, receiving
-from tests.size import sized
+from tests.size import NIGHT, sized
 
 TICKETS = sized(short=2_000, full=10_000)
 BATCH = 50
@@ -157,7 +157,8 @@ async def test_other_tickets_do_not_wait_for_one_that_fails(syncing_cluster: Clu
         await activate_and_cancel(tenant, others)
         await receiver.wait_for(lambda: len(took(receiver, first)[1]) == 2 * OTHER_TICKETS)
         took_seconds = time.monotonic() - began
-        assert took_seconds < FLOW_WITHIN
+        if NIGHT:
+            assert took_seconds < FLOW_WITHIN
         await receiver.wait_for(lambda: len(took(receiver, first)[0]) >= FAILURES)
         assert {type for type, _ in took(receiver, first)[0]} == {ACTIVATED}
 

@@ -14,7 +14,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CLIENTS = 254
 OUTSIDE = 253
 # Seconds. A process that was killed is gone in milliseconds, unless the machine is very busy.
-GONE_WITHIN = 20.0
+GONE_WITHIN = 60.0
 
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -19,7 +19,7 @@ from gatepass_sdk.testing import FakeGatepass
 from tests.sdk.stack import Stack
 
 T = TypeVar("T")
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 60.0
 
 
 class LoopThread:

@@ -12,7 +12,7 @@ from tests.domain.manifest.reader import expected_records
 from tests.factory import Tenant
 from tests.processes import GatepassProcess
 
-WITHIN = 30.0
+WITHIN = 60.0
 
 
 async def device_of(server: GatepassProcess, tenant: Tenant) -> PairedDevice:

@@ -79,7 +79,7 @@ def test_nothing_that_names_a_guest_can_be_read(venue: Venue, network: Network, 
 
     network.becomes(State.UP)
     with Gate(directory) as gate:
-        ends = time.monotonic() + 30
+        ends = time.monotonic() + 60
         while gate.upload().waiting:
             assert time.monotonic() < ends
     after = opened(directory)
@@ -103,7 +103,7 @@ def test_what_was_deleted_is_overwritten(venue: Venue, network: Network, directo
         assert any(sealed in content for content in kept(directory).values())
         network.becomes(State.UP)
         gate._paired.connection.works()
-        ends = time.monotonic() + 30
+        ends = time.monotonic() + 60
         while gate.upload().waiting:
             assert time.monotonic() < ends
         assert [name for name, content in kept(directory).items() if sealed[:64] in content] == []

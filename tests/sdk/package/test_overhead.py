@@ -12,7 +12,7 @@ import pytest
 from gatepass_sdk import SANDBOX_EVENT_ID, AsyncGatepass, Gatepass
 from tests.sdk.stack import Stack
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.nightly]
 
 ROUNDS = 40
 CALLS = 20

@@ -73,6 +73,7 @@ def test_httpx2_is_not_imported_before_there_is_a_client(installed: Installed, c
 
 
 @pytest.mark.alone
+@pytest.mark.nightly
 def test_it_is_imported_about_as_fast_as_httpx2(installed: Installed, capsys: pytest.CaptureFixture[str]) -> None:
     codes = {"gatepass_sdk": "import gatepass_sdk", "httpx2": "import httpx2", "both, and a client": CLIENT}
     took = least_milliseconds(installed, codes)

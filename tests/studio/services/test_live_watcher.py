@@ -59,6 +59,6 @@ async def test_without_a_database_listeners_are_told_so_and_nothing_breaks() -> 
     watcher = LiveWatcher(away, now, EventRef(ANYTHING, Mode.LIVE, ANYTHING), Metrics())
     listener = asyncio.Event()
     watcher.join(listener)
-    await asyncio.wait_for(listener.wait(), 5)
+    await asyncio.wait_for(listener.wait(), 60)
     assert (watcher.figures, watcher.version) == (None, 1)
     await watcher.close()

@@ -40,7 +40,7 @@ async def letters(tenant: Tenant) -> dict[str, Any]:
         return {row["address"]: row for row in await tx.rows(LETTERS, tenant.id)}
 
 
-async def until(tenant: Tenant, *states: str, within: float = 30.0) -> dict[str, Any]:
+async def until(tenant: Tenant, *states: str, within: float = 60.0) -> dict[str, Any]:
     """Wait until every letter is in one of these states. What was put off is due at once."""
     async with asyncio.timeout(within):
         while True:
@@ -57,7 +57,7 @@ async def bring_forward(tenant: Tenant) -> None:
         await tx.run(BRING_FORWARD, tenant.id)
 
 
-async def eventually(check: Callable[[], Awaitable[T | None]], within: float = 20.0) -> T:
+async def eventually(check: Callable[[], Awaitable[T | None]], within: float = 60.0) -> T:
     """The first answer of this function that is not None."""
     async with asyncio.timeout(within):
         while (found := await check()) is None:  # noqa: ASYNC110  it is another process that we wait for

@@ -1,7 +1,6 @@
 """Devices follow their event by a stream, from a real server: within two seconds, and until their key ends."""
 
 import asyncio
-import time
 from base64 import b64decode
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -22,7 +21,7 @@ from tests.warm.processes import serve
 pytestmark = pytest.mark.processes
 
 # A busy machine needs this long; an idle one two seconds.
-WITHIN = 30.0
+WITHIN = 60.0
 
 
 @dataclass
@@ -87,9 +86,9 @@ async def test_changes_come_as_they_happen(server: GatepassProcess, tenant: Tena
         assert stream.status == 200
         for verb in (verbs.scan_one, verbs.transfer, verbs.suspend):
             await verb(tenant)
-            began = time.monotonic()
-            while await applied(device, stream) != await expected(tenant):
-                assert time.monotonic() - began < WITHIN
+            async with asyncio.timeout(WITHIN):
+                while await applied(device, stream) != await expected(tenant):
+                    pass
 
 
 async def test_what_changed_before_comes_first(server: GatepassProcess, tenant: Tenant) -> None:

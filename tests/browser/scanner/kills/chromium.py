@@ -16,7 +16,7 @@ from tests.browser.scanner.kills import leveldb_log
 HEADLESS: Final = ["--headless=new", "--hide-crash-restore-bubble", "--disable-crash-reporter", "--noerrdialogs"]
 PLACES: Final = ("main", "mirror")
 # All its processes are gone in a moment; a busy machine takes longer to say so.
-GONE_WITHIN = 30.0
+GONE_WITHIN = 60.0
 
 
 class Chromium:

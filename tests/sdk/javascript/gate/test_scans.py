@@ -5,6 +5,7 @@ import pytest
 from tests.sdk.gate.network import Network, State
 from tests.sdk.gate.venue import Venue
 from tests.sdk.javascript.gate.gate import NodeGate, known
+from tests.size import NIGHT
 
 # The gate's 1.5 s, and what a busy machine adds.
 AT_MOST = 4.0
@@ -39,14 +40,17 @@ def test_without_an_answer_the_gate_decides(venue: Venue, gate: NodeGate, networ
     shown = gate.scan(guest.token)
     assert (shown.colour, shown.online, shown.sequence) == ("green", False, 1)
     assert (shown.category, shown.tier) == ("General", "vip")
-    assert shown.seconds < AT_MOST
-    assert (shown.seconds > 1.4) == (state is not State.DOWN)
+    assert shown.seconds > 1.4 or state is State.DOWN
+    if NIGHT:
+        assert shown.seconds < (1.4 if state is State.DOWN else AT_MOST)
     status = gate.status()
     assert (status.waiting, status.offline_since is not None) == (1, True)
     # It knows now that it is offline: the next guest does not wait.
     tries = len(network.sent("/scan"))
     unknown = gate.scan("SVC 0000 0000 0000")
-    assert (unknown.verdict, unknown.seconds < 1.0) == ("card_not_found", True)
+    assert unknown.verdict == "card_not_found"
+    if NIGHT:
+        assert unknown.seconds < 1.0
     assert len(network.sent("/scan")) == tries
 
 

@@ -9,6 +9,7 @@ from tests.sdk.gate.venue import Venue
 from tests.sdk.javascript.gate.gate import NodeGate, known, started
 from tests.sdk.javascript.gate.lead import Lead
 from tests.sdk.javascript.gate.test_scans import online
+from tests.size import NIGHT
 
 
 def test_an_admission_is_uploaded_once(venue: Venue, gate: NodeGate, network: Network) -> None:
@@ -138,7 +139,9 @@ def test_a_gate_at_work_follows_and_uploads_by_itself(venue: Venue, gate: NodeGa
     used = gate.scan(guest.token)
     assert (used.colour, used.verdict, used.online) == ("red", "already_activated", False)
     shown = gate.scan(other.token)
-    assert (shown.colour, shown.online, shown.seconds < 1.0) == ("green", False, True)
+    assert (shown.colour, shown.online) == ("green", False)
+    if NIGHT:
+        assert shown.seconds < 1.0
     network.becomes(State.UP)
     status = gate.until(lambda status: status.waiting == 0 and status.offline_since is None)
     assert status.last_sequence == 2
