@@ -87,6 +87,11 @@ def ratios(series: list[Series]) -> list[Ratio]:
     return found
 
 
+def names() -> set[str]:
+    """Of all that a whole run measures."""
+    return {one[0] for one in (*RATES, *LATENCY_RATIOS, *WAL)}
+
+
 LATENCIES: tuple[Callable[[Slice], float | None], ...] = (
     lambda one: one.mean_us,
     lambda one: one.p50_us,

@@ -1,6 +1,7 @@
 """Scans a second, against bare PostgreSQL, in one run: every scenario in every round, in turn.
 
 python -m bench.scan --tickets 1000000 --rounds 5 --seconds 4
+python -m bench.scan --tickets 50000 --rounds 1 --seconds 1 --processes 1   # only whether every scenario is answered
 """
 
 import argparse
@@ -213,6 +214,12 @@ def main() -> int:
     failed = sum(one.failed for each in series for one in each.slices)
     if failed:
         console.print(f"[red]{failed} calls were refused or broken: these figures mean nothing.")
+        return 1
+    if silent := [each.name for each in series if not all(one.done for one in each.slices)]:
+        console.print(f"[red]No call was answered: {', '.join(silent)}.")
+        return 1
+    if options.only is None and (missing := report.names() - {ratio.name for ratio in ratios}):
+        console.print(f"[red]Not measured: {', '.join(sorted(missing))}.")
         return 1
     missed = [ratio.name for ratio in ratios if options.check and not ratio.keeps(options.check)]
     if missed:

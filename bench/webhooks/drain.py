@@ -67,7 +67,7 @@ def _row(stack: Stack, text: LiteralString) -> tuple[Any, ...]:
 
 
 DONE = """
-    SELECT (SELECT count(*) FROM webhook_delivery WHERE state = 'delivered' AND attempts = 1),
+    SELECT (SELECT count(*) FROM webhook_delivery WHERE state = 'delivered'),
            (SELECT count(*) FROM webhook_queue),
            pg_total_relation_size('webhook_queue')
 """

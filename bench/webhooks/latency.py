@@ -25,7 +25,8 @@ P50_MS, P99_MS = 60.0, 300.0
 WARM = 500
 
 
-def measure(stack: Stack, *, seconds: float) -> list[Latency]:
+def measure(stack: Stack, *, seconds: float, judged: bool) -> list[Latency]:
+    """Figures that are judged must be of the rate that they are told of."""
     count = WARM + int(A_SECOND * seconds)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -46,7 +47,7 @@ def measure(stack: Stack, *, seconds: float) -> list[Latency]:
             began = time.perf_counter()
             answered = uvloop.run(_scan(served[0], lines[WARM:]))
             spent = time.perf_counter() - began
-            if spent > 1.1 * seconds:
+            if judged and spent > 1.1 * seconds:
                 raise AssertionError(f"the scans took {spent:.1f} s")
             return [
                 latency("scan, to its answer", answered),

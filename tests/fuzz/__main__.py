@@ -8,7 +8,6 @@ Each request is made of its seed, its client and its number. A run prints its se
 
 import argparse
 import asyncio
-import statistics
 import tempfile
 from pathlib import Path
 
@@ -42,8 +41,7 @@ def show(result: Result) -> None:
     console.print(
         f"{result.total:,} requests in {result.seconds:.0f} s, {result.total / result.seconds:,.0f} a second\n"
         f"memory {result.memory[0]:.0f} MB after the beginning, {result.memory[1]:.0f} MB at the end\n"
-        f"p99 of another organization's scans, median of {len(result.alone)} rounds: "
-        f"{statistics.median(result.alone):.1f} ms alone, {statistics.median(result.meanwhile):.1f} ms meanwhile"
+        f"p99 of another organization's scans: {result.delay}"
     )
 
 

@@ -17,6 +17,7 @@ from tests.drills.upgrade.drill import UpgradeDrill, install, stop_migrate_start
 from tests.drills.upgrade.versions import exported, first_commit_of
 from tests.postgres import start_cluster
 from tests.processes import GatepassProcess
+from tests.size import NIGHT
 
 LONGEST_GAP = 1.0
 
@@ -52,7 +53,8 @@ def side_by_side(drill: UpgradeDrill) -> None:
     )
     assert not judgement, judgement
     assert load.refused > 0
-    assert all(step.gap < LONGEST_GAP for step in drill.steps), f"longer than {LONGEST_GAP} s without an answer"
+    if NIGHT:
+        assert all(step.gap < LONGEST_GAP for step in drill.steps), f"longer than {LONGEST_GAP} s without an answer"
 
 
 def _kill_at_the_end(opened: ExitStack, process: GatepassProcess) -> None:
