@@ -32,7 +32,7 @@ from gatepass.base.clock import EPOCH
 from gatepass.base.database import Tx
 from gatepass.base.paging import Place
 from gatepass.domain import cards, tickets
-from gatepass.domain.cards import LONGEST_EMAIL, CardStatus, HeldCard
+from gatepass.domain.cards import LONGEST_EMAIL, CardStatus, HeldCard, normalize_email
 from gatepass.domain.keys import Caller
 
 router = APIRouter(tags=["Cards"])
@@ -129,13 +129,16 @@ async def card(caller: CardsReader, state: State, response: Response, id: Id) ->
 async def change_card(write: CardsWrite, response: Response, id: Id) -> Data[CardOut]:
     """Correct the holder."""
     body, wanted = decoded(await write.request.body(), CHANGED), card_id(id)
+    change = None if body.holder is UNSET else body.holder
+    given = normalize_email(change.email) if change and change.email else None
     async with write.transaction(200) as tx:
-        found = await cards.find(tx, write.caller.tenant_id, wanted)
-        holder = corrected(found, None if body.holder is UNSET else body.holder)
+        # The fields that are not given stay as they are once nobody else can change them.
+        found = await cards.lock_held(tx, write.caller.tenant_id, wanted, address=given)
         versions = seen_versions(write.request)
         if body.holder is UNSET:
             cards.require_version(found, versions)
         else:
+            holder = corrected(found, change)
             found = await cards.correct_holder(
                 tx, write.caller.tenant_id, wanted, holder, versions=versions, by=write.by, at=write.at
             )

@@ -36,6 +36,7 @@ from gatepass.domain.cards.links import (
     links_of,
 )
 from gatepass.domain.cards.links import find as find_link
+from gatepass.domain.cards.locking import lock_all_held, lock_held
 from gatepass.domain.cards.mailed_codes import InvalidCode, MailedCode
 from gatepass.domain.cards.people import PersonCard, cards_of_people, list_current, make_current, take_turns
 from gatepass.domain.cards.phone_code import Certificate, PhoneCode
@@ -159,6 +160,8 @@ __all__ = [
     "link_url",
     "links_of",
     "list_current",
+    "lock_all_held",
+    "lock_held",
     "make_current",
     "newest",
     "normalize_email",

@@ -78,6 +78,7 @@ async def keep_holders(tx: Tx, organization_id: UUID, card_ids: Sequence[UUID]) 
 
     Whoever writes letters asks first: a letter that is written while its reader is erased would stay.
     """
+    await tx.run(KEEP_CARDS, organization_id, card_ids)
     rows = await tx.rows(KEEP, organization_id, card_ids)
     return {row["card_id"] for row in rows}
 
@@ -102,6 +103,16 @@ BY_EMAIL: Final = """
       JOIN card c ON c.organization_id = $1 AND c.id = found.card_id
      ORDER BY h.card_id
      LIMIT $4
+"""
+
+# In the order in which an import that is undone deletes them: the card of a link, then its holder.
+KEEP_CARDS: Final = """
+    SELECT id
+      FROM card
+     WHERE organization_id = $1
+       AND id = ANY ($2::uuid[])
+     ORDER BY id
+       FOR KEY SHARE
 """
 
 KEEP: Final = """

@@ -15,6 +15,7 @@ from gatepass.domain.cards import messages
 from gatepass.domain.cards.card import SERIALS, Card, CardNumberTaken, CardStatus, format_number
 from gatepass.domain.cards.holders import HolderDetails
 from gatepass.domain.cards.links import LinkState, end_link
+from gatepass.domain.cards.locking import lock_held
 from gatepass.domain.cards.messages import CardChange
 from gatepass.domain.cards.people import cards_of_people, list_addresses, list_current, take_turns
 from gatepass.domain.mail.cleanup import erase_of_card
@@ -118,6 +119,7 @@ def _random_serials(count: int) -> list[int]:
 
 async def erase_holder(tx: Tx, organization_id: UUID, card_id: UUID, *, by: str, at: datetime) -> None:
     """Delete the person's data and letters, and end the link that they have. The card and its history stay."""
+    await lock_held(tx, organization_id, card_id)
     if await tx.run(ERASE, organization_id, card_id):
         await erase_of_card(tx, organization_id, card_id)
         await end_link(tx, organization_id, card_id, LinkState.ENDED, at=at)

@@ -11,7 +11,6 @@ from gatepass.base.ids import digest_of
 from gatepass.domain import audit_log
 from gatepass.domain.cards import messages
 from gatepass.domain.cards.card import (
-    CardNotFound,
     CardStatus,
     CardSuspended,
     ExternalIdTaken,
@@ -21,6 +20,7 @@ from gatepass.domain.cards.card import (
 )
 from gatepass.domain.cards.holders import HolderDetails
 from gatepass.domain.cards.issuance import ERASE, TOUCH, NewCard, issue_all
+from gatepass.domain.cards.locking import lock_held, lock_person
 from gatepass.domain.cards.messages import CardChange
 from gatepass.domain.cards.people import PersonCard, cards_of_people, list_current, make_current, take_turns, unlist
 from gatepass.domain.cards.search import HeldCard, find
@@ -48,8 +48,8 @@ async def register(
         known = await _known(tx, organization_id, external_id, fingerprint)
         if known is not None:
             return known, False
-    person = (await cards_of_people(tx, organization_id, [address])).get(address) if address else None
-    if person is not None and person.status is not CardStatus.REVOKED:
+    person = await lock_person(tx, organization_id, address) if address else None
+    if person is not None:
         await _keep(tx, organization_id, person, number, external_id)
         card_id, is_new = person.card_id, False
     else:
@@ -94,10 +94,7 @@ async def correct_holder(
 ) -> HeldCard:
     """Write down who holds the card; None erases the holder. With `versions` the card must still be one of them."""
     address = holder.address if holder else None
-    await take_turns(tx, organization_id, [address] if address else [])
-    if not await tx.rows(LOCK, organization_id, card_id):
-        raise CardNotFound
-    card = await find(tx, organization_id, card_id)
+    card = await lock_held(tx, organization_id, card_id, address=address)
     require_version(card, versions)
     if card.status is CardStatus.REVOKED:
         raise NotAllowedFromHere("A card that is revoked is not changed any more.")
@@ -143,14 +140,6 @@ KNOWN: Final = """
 NAME: Final = """
     INSERT INTO card_external_id (organization_id, external_id, card_id, fingerprint)
     VALUES ($1, $2, $3, $4)
-"""
-
-LOCK: Final = """
-    SELECT true
-      FROM card
-     WHERE organization_id = $1
-       AND id = $2
-       FOR NO KEY UPDATE
 """
 
 HOLD: Final = """

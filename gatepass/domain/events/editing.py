@@ -127,9 +127,13 @@ async def change_status(
 
 
 async def end_past_events(tx: Tx, *, at: datetime) -> int:
-    """End published events that were over more than GRACE ago, in every organization; how many there were."""
-    ended = await tx.rows(END_PAST, at - GRACE, at)
+    """End published events that were over more than GRACE ago, in every organization; how many there were.
+
+    It waits for none that is being changed or sold at this moment: the next round ends those.
+    """
+    ended = await tx.rows(LOCK_PAST, at - GRACE)
     for row in ended:
+        await tx.run(CHANGE_STATUS, row["organization_id"], row["id"], EventStatus.ENDED, None, at)
         await audit_log.record(
             tx,
             row["organization_id"],
@@ -177,11 +181,11 @@ CHANGE_STATUS: Final = """
        AND id = $2
 """
 
-END_PAST: Final = """
+LOCK_PAST: Final = """
     -- every organization: maintenance ends events that are over, whichever organization has them
-    UPDATE event
-       SET status = 'ended', ended_at = $2
+    SELECT organization_id, id
+      FROM event
      WHERE status = 'published'
        AND ends_at <= $1
-    RETURNING organization_id, id
+       FOR NO KEY UPDATE SKIP LOCKED
 """

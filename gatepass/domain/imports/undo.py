@@ -4,6 +4,7 @@ A ticket that was activated or cancelled stays, with its card; so does a card wi
 suspended or revoked. For a subscriber the others are cancelled and revoked; nobody can ask for them any more.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -13,9 +14,13 @@ from gatepass.base.database import Row, Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.domain import audit_log, webhooks
 from gatepass.domain.cards import CardStatus
+from gatepass.domain.cards.locking import LOCK_HOLDERS
 from gatepass.domain.cards.messages import status_changed
 from gatepass.domain.imports.job import LAST_LINE, Import, ImportState, Made, line_of, made_id
+from gatepass.domain.tickets.cancellation import FREE_PLACES
+from gatepass.domain.tickets.locking import LOCK_PLACES, LockedTicket, numbers_of
 from gatepass.domain.tickets.messages import cancelled
+from gatepass.domain.tickets.situation import LOCK_EVENTS
 
 # A gate that scans one of these waits for the batch.
 BATCH: Final = 500
@@ -35,30 +40,61 @@ async def begin_undoing(tx: Tx, organization_id: UUID, import_id: UUID, *, by: s
 
 async def undo_some(tx: Tx, job: Import, *, at: datetime) -> None:
     """Delete the next tickets and the cards that were made for them, or end the import if none is left."""
-    await tx.run(HOLD_EVENT, job.organization_id, job.event_id)
+    organization_id = job.organization_id
     after, last = made_id(job.id, Made.TICKET, job.reached), made_id(job.id, Made.TICKET, LAST_LINE)
-    held = await tx.rows(HOLD, job.organization_id, after, last, BATCH)
-    if not held:
-        await tx.run(UNDONE, job.organization_id, job.id, at)
+    next_ids = [row["id"] for row in await tx.rows(NEXT, organization_id, after, last, BATCH)]
+    if not next_ids:
+        await tx.run(UNDONE, organization_id, job.id, at)
         return
-    unused = [row for row in held if row["activated_at"] is None and row["cancelled_at"] is None]
-    await tx.run(REMOVE_TICKETS, job.organization_id, job.event_id, [row["id"] for row in unused])
-    own = [made_id(job.id, Made.CARD, line_of(row["id"])) for row in unused]
-    cards = [row["id"] for row in await tx.rows(HOLD_CARDS, job.organization_id, own)]
-    removed = await tx.rows(REMOVE_CARDS, job.organization_id, cards)
-    await _tell(tx, job, unused, removed, at=at)
+    held, own_cards = await _lock(tx, job, next_ids)
+    unused = [ticket for ticket in held if ticket.activated_at is None and ticket.cancelled_at is None]
+    numbers = await numbers_of(tx, organization_id, [ticket.card_id for ticket in unused])
+    was = [numbers[ticket.card_id] for ticket in unused]
+    removed = await _remove(tx, organization_id, unused, own_cards)
+    await _tell(tx, job, unused, was, removed, at=at)
     await audit_log.record_all(
-        tx, job.organization_id, "ticket", [row["id"] for row in unused], REMOVED, by="worker", at=at,
-        was=[row["number"] for row in unused], reason=IMPORT_UNDONE,
+        tx, organization_id, "ticket", [ticket.id for ticket in unused], REMOVED, by="worker", at=at,
+        was=was, reason=IMPORT_UNDONE,
     )  # fmt: skip
-    counts = (len(unused), len(held) - len(unused))
-    await tx.run(ADVANCE, job.organization_id, job.id, line_of(held[-1]["id"]), *counts, at)
+    counts = (len(unused), len(next_ids) - len(unused))
+    await tx.run(ADVANCE, organization_id, job.id, line_of(next_ids[-1]), *counts, at)
 
 
-async def _tell(tx: Tx, job: Import, unused: Sequence[Row], removed: Sequence[Row], *, at: datetime) -> None:
+async def _lock(tx: Tx, job: Import, ticket_ids: Sequence[UUID]) -> tuple[list[LockedTicket], list[UUID]]:
+    """These tickets as they are now, and those of the cards made for them that are active, all in the one order.
+
+    It waits for a gate that is activating a ticket, and then finds it activated.
+    """
+    await tx.run(LOCK_EVENTS, job.organization_id, [job.event_id])
+    own = [made_id(job.id, Made.CARD, line_of(id)) for id in ticket_ids]
+    cards = [row["id"] for row in await tx.rows(LOCK_CARDS, job.organization_id, own)]
+    await tx.run(LOCK_HOLDERS, job.organization_id, cards)
+    await tx.run(LOCK_PLACES, job.organization_id, job.event_id)
+    return await tx.all(LockedTicket, LOCK, job.organization_id, list(ticket_ids)), cards
+
+
+async def _remove(
+    tx: Tx, organization_id: UUID, unused: Sequence[LockedTicket], own_cards: Sequence[UUID]
+) -> list[Row]:
+    """Remove these tickets, and the cards that were made for them and have no ticket left; those cards."""
+    ids = [ticket.id for ticket in unused]
+    await tx.run(REMOVE_REFERENCES, organization_id, ids)
+    await tx.run(REMOVE_TICKETS, organization_id, ids)
+    places = Counter(ticket.category_id for ticket in unused)
+    await tx.run(FREE_PLACES, organization_id, list(places), list(places.values()))
+    lines = {line_of(id) for id in ids}
+    own = [id for id in own_cards if line_of(id) in lines]
+    free = [row["id"] for row in await tx.rows(WITHOUT_TICKET, organization_id, own)]
+    await tx.run(REMOVE_HOLDERS, organization_id, free)
+    return await tx.rows(REMOVE_CARDS, organization_id, free)
+
+
+async def _tell(
+    tx: Tx, job: Import, unused: Sequence[LockedTicket], was: Sequence[str], removed: Sequence[Row], *, at: datetime
+) -> None:
     told = [
-        cancelled(row["id"], job.event_id, row["number"], was_activated=False, at=at, reason=IMPORT_UNDONE)
-        for row in unused
+        cancelled(ticket.id, job.event_id, number, was_activated=False, at=at, reason=IMPORT_UNDONE)
+        for ticket, number in zip(unused, was, strict=True)
     ]
     told += [
         status_changed(row["id"], row["number"], CardStatus.ACTIVE, CardStatus.REVOKED, at=at, reason=IMPORT_UNDONE)
@@ -75,50 +111,19 @@ BEGIN: Final = """
        AND state = 'done'
 """
 
-# Who issues tickets locks the event first, then cards and categories; so does this.
-HOLD_EVENT: Final = """
-    SELECT true
-      FROM event
+# Nobody adds tickets with these ids, because the import is this transaction's.
+NEXT: Final = """
+    SELECT id
+      FROM ticket
      WHERE organization_id = $1
-       AND id = $2
-       FOR NO KEY UPDATE
-"""
-
-# This waits for a gate that is activating a ticket, and then reads it as activated.
-HOLD: Final = """
-    SELECT t.id, t.activated_at, t.cancelled_at,
-           (SELECT c.number FROM card c WHERE c.organization_id = $1 AND c.id = t.card_id) AS number
-      FROM ticket t
-     WHERE t.organization_id = $1
-       AND t.id > $2
-       AND t.id <= $3
-     ORDER BY t.id
+       AND id > $2
+       AND id <= $3
+     ORDER BY id
      LIMIT $4
-       FOR UPDATE OF t
-"""
-
-REMOVE_TICKETS: Final = """
-    WITH gone AS (
-        DELETE FROM ticket t
-         WHERE t.organization_id = $1
-           AND t.id = ANY ($3)
-        RETURNING t.id, t.category_id
-    ),
-    forgotten AS (
-        DELETE FROM ticket_reference r
-         WHERE r.organization_id = $1
-           AND r.ticket_id = ANY ($3)
-    )
-    UPDATE ticket_category c
-       SET quantity_sold = c.quantity_sold - g.places
-      FROM (SELECT category_id, count(*)::integer AS places FROM gone GROUP BY category_id) g
-     WHERE c.organization_id = $1
-       AND c.event_id = $2
-       AND c.id = g.category_id
 """
 
 # Locked before they are checked: no other transaction can then give them another ticket.
-HOLD_CARDS: Final = """
+LOCK_CARDS: Final = """
     SELECT id
       FROM card
      WHERE organization_id = $1
@@ -128,25 +133,46 @@ HOLD_CARDS: Final = """
        FOR UPDATE
 """
 
+LOCK: Final = """
+    SELECT id, event_id, category_id, card_id, activated_at, cancelled_at
+      FROM ticket
+     WHERE organization_id = $1
+       AND id = ANY ($2)
+     ORDER BY id
+       FOR UPDATE
+"""
+
+REMOVE_REFERENCES: Final = """
+    DELETE FROM ticket_reference
+     WHERE organization_id = $1
+       AND ticket_id = ANY ($2)
+"""
+
+REMOVE_TICKETS: Final = """
+    DELETE FROM ticket
+     WHERE organization_id = $1
+       AND id = ANY ($2)
+"""
+
+WITHOUT_TICKET: Final = """
+    SELECT u.id
+      FROM unnest($2::uuid[]) u (id)
+     WHERE NOT EXISTS (SELECT FROM ticket t
+                        WHERE t.organization_id = $1
+                          AND t.card_id = u.id)
+"""
+
+REMOVE_HOLDERS: Final = """
+    DELETE FROM card_holder
+     WHERE organization_id = $1
+       AND card_id = ANY ($2)
+"""
+
 REMOVE_CARDS: Final = """
-    WITH free AS (
-        SELECT u.id
-          FROM unnest($2::uuid[]) u (id)
-         WHERE NOT EXISTS (SELECT FROM ticket t
-                            WHERE t.organization_id = $1
-                              AND t.card_id = u.id)
-    ),
-    forgotten AS (
-        DELETE FROM card_holder h
-         USING free
-         WHERE h.organization_id = $1
-           AND h.card_id = free.id
-    )
-    DELETE FROM card c
-     USING free
-     WHERE c.organization_id = $1
-       AND c.id = free.id
-    RETURNING c.id, c.number
+    DELETE FROM card
+     WHERE organization_id = $1
+       AND id = ANY ($2)
+    RETURNING id, number
 """
 
 ADVANCE: Final = """

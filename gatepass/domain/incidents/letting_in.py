@@ -81,9 +81,9 @@ async def let_in(
     finger that taps twice opens no incident.
     """
     how = _LettingIn(event_id, gate, reason, by, at)
+    ticket = await tx.one(_Ticket, LOCK, organization_id, card_id, event_id)
     event = await events.find(tx, organization_id, event_id)
     card = await cards.find(tx, organization_id, card_id)
-    ticket = await tx.one(_Ticket, LOCK, organization_id, card_id, event_id)
     is_good = event.event.status is EventStatus.PUBLISHED and card.status is CardStatus.ACTIVE
     if ticket is not None and ticket.is_unused and is_good:
         await _activate(tx, organization_id, how, card, ticket)

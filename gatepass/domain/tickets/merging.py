@@ -7,9 +7,10 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
 from gatepass.domain import audit_log, cards, webhooks
-from gatepass.domain.cards import CardNotFound, CardStatus, ChangedMeanwhile, HeldCard, HolderDetails, LinkState
+from gatepass.domain.cards import CardNotFound, CardStatus, HeldCard, HolderDetails, LinkState
 from gatepass.domain.cards.issuance import TOUCH
 from gatepass.domain.cards.messages import CardChange, tell_updated
+from gatepass.domain.tickets.locking import lock_tickets_of_card
 from gatepass.domain.tickets.replacement import MOVE_EXTERNAL_ID, MOVE_HOLDER, move_tickets
 
 MERGED: Final = "merged into another card"
@@ -26,24 +27,21 @@ async def merge(
     """
     if duplicate_id == kept_id:
         raise InvalidRequest("This is the same card.", param="number")
-    seen = await cards.find_all(tx, organization_id, [duplicate_id, kept_id])
-    await cards.take_turns(tx, organization_id, {address for card in seen.values() if (address := _address(card))})
-    if len(await tx.rows(LOCK, organization_id, [duplicate_id, kept_id])) < 2:
+    held = await cards.lock_all_held(tx, organization_id, [duplicate_id, kept_id])
+    if len(held) < 2:
         raise CardNotFound
-    duplicate = await cards.find(tx, organization_id, duplicate_id)
-    kept = await cards.find(tx, organization_id, kept_id)
-    if [_address(card) for card in (duplicate, kept)] != [_address(seen[id]) for id in (duplicate_id, kept_id)]:
-        raise ChangedMeanwhile
+    duplicate, kept = held[duplicate_id], held[kept_id]
     if kept.status is not CardStatus.ACTIVE:
         raise InvalidRequest(f"That card is {kept.status}. Tickets move to an active card only.", param="number")
     if duplicate.status is CardStatus.REVOKED:
         raise NotAllowedFromHere("A card that is revoked cannot be merged any more.")
+    tickets = await lock_tickets_of_card(tx, organization_id, duplicate_id)
     await _refuse_companions(tx, organization_id, duplicate_id, kept_id)
     # First, so that it says what happened; the revocation finds no link any more.
     await cards.end_link(tx, organization_id, duplicate_id, LinkState.CARD_REPLACED, at=at)
     await cards.change_status(tx, organization_id, duplicate_id, CardStatus.REVOKED, by=by, at=at, reason=reason)
     old, new = (duplicate_id, duplicate.number), (kept_id, kept.number)
-    told = await move_tickets(tx, organization_id, old, new, by=by, at=at, reason=reason)
+    told = await move_tickets(tx, organization_id, tickets, old, new, by=by, at=at, reason=reason)
     await webhooks.emit(tx, organization_id, told, at=at)
     await _hand_over(tx, organization_id, duplicate, kept, at)
     await audit_log.record(
@@ -88,16 +86,6 @@ async def _hand_over(tx: Tx, organization_id: UUID, duplicate: HeldCard, kept: H
         await tx.run(TOUCH, organization_id, kept.id, at)
         await tell_updated(tx, organization_id, kept.id, changed, at=at)
 
-
-# In one order, so that two merges never wait for each other.
-LOCK: Final = """
-    SELECT id
-      FROM card
-     WHERE organization_id = $1
-       AND id = ANY ($2)
-     ORDER BY id
-       FOR NO KEY UPDATE
-"""
 
 FOR_BOTH: Final = """
     SELECT e.title

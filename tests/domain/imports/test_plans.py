@@ -163,4 +163,4 @@ def test_a_step_of_an_import(link: Link) -> None:
     numbers = "{" + ",".join(f"SVC 0000 {n:04} 0000" for n in range(3, 300, 3)) + "}"
     assert_little_is_read(run(link, situation.CARDS_BY_NUMBER, ORGANIZATION, numbers), 100)
     first = middle(link, "ticket")
-    assert_little_is_read(run(link, undo.HOLD, ORGANIZATION, first, LAST, 500), 500)
+    assert_little_is_read(run(link, undo.NEXT, ORGANIZATION, first, LAST, 500), 500)

@@ -9,14 +9,14 @@ from typing import Final
 
 import pytest
 
+from gatepass.domain.cards import locking as card_locking
 from gatepass.domain.cards import people, signing_keys, verification
 from gatepass.domain.cards import status as card_status
 from gatepass.domain.events import catalogue, catalogue_batch
 from gatepass.domain.keys import authentication
 from gatepass.domain.keys import issuance as key_issuance
-from gatepass.domain.tickets import cancellation, situation
+from gatepass.domain.tickets import cancellation, locking, situation
 from gatepass.domain.tickets import issuance as ticket_issuance
-from gatepass.domain.tickets.transfer import FIND as TICKET_TO_MOVE
 from tests.domain.plans.explain import Link, explain, faults, nodes
 from tests.domain.plans.large_database import ANYTHING, LARGEST, SMALL
 
@@ -65,13 +65,17 @@ HOT: Final = [
     Hot("places", situation.LOCK_CATEGORIES, ("uuid", "uuid[]"), (ORGANIZATION, IDS)),
     Hot("places to take", ticket_issuance.TAKE_PLACES, ("uuid", "uuid[]", "integer[]"), (ORGANIZATION, IDS, PLACES)),
     Hot("a card that is superseded", people.SUPERSEDE, ("uuid", "text[]"), (ORGANIZATION, TEXTS)),
-    Hot("a ticket to move", TICKET_TO_MOVE, ("uuid", "uuid"), (ORGANIZATION, ID)),
     Hot(
         "a cancelled ticket",
         cancellation.CANCEL,
-        ("uuid", "uuid", "timestamptz", "text"),
-        (ORGANIZATION, ID, NOW, "'reason'"),
+        ("uuid", "uuid[]", "timestamptz", "text"),
+        (ORGANIZATION, IDS, NOW, "'reason'"),
     ),
+    Hot("a ticket to change", locking.LOCK, ("uuid", "uuid"), (ORGANIZATION, ID)),
+    Hot("the event of a ticket", locking.SOLD, ("uuid", "uuid"), (ORGANIZATION, ID)),
+    Hot("tickets of a card to move", locking.LOCK_OF_CARD, ("uuid", "uuid"), (ORGANIZATION, ID)),
+    Hot("numbers of cards", locking.NUMBERS, ("uuid", "uuid[]"), (ORGANIZATION, IDS)),
+    Hot("cards with their holders", card_locking.LOCK, ("uuid", "uuid[]"), (ORGANIZATION, IDS)),
     Hot("an undone activation", cancellation.UNDO, ("uuid", "uuid", "timestamptz"), (ORGANIZATION, ID, NOW)),
     Hot(
         "keys that were used",
