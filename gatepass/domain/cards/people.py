@@ -31,7 +31,7 @@ class PersonCard:
 async def take_turns(tx: Tx, organization_id: UUID, words: Collection[str]) -> None:
     """Let transactions that name the same address or external id run one after the other, until each has ended.
 
-    All take their locks in one order: events, these, cards, categories.
+    Who changes who is at an address takes its turn too. These come after events and before cards: see ARCHITECTURE.md.
     """
     turns = {hashlib.sha256(word.encode()).digest()[0] % TURNS for word in words}
     if turns:

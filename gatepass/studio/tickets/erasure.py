@@ -60,6 +60,7 @@ async def erase(context: Eraser) -> Response:
         if len(found) != wanted.seen or not found:
             form.errors["asked"] = "There are others by now than when you looked. Look again before you erase."
             return context.page("settings/erasure.html", status=UNPROCESSABLE, form=form, **_facts(found))
+        await cards.lock_all_held(tx, context.tenant_id, [holder.card_id for holder in found])
         for holder in found:
             await cards.erase_holder(tx, context.tenant_id, holder.card_id, by=context.by, at=context.at)
     return context.go("settings/erasure", f"Who held {plural(len(found), 'card')} is erased. The cards go on working.")

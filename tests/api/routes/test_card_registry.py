@@ -3,12 +3,14 @@
 import asyncio
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx2
 import pytest
 
 from gatepass.base.clock import rfc3339
+from gatepass.domain import cards
+from gatepass.domain.cards import HolderDetails
 from gatepass.domain.keys import Mode, Scope
 from tests import factory
 from tests.api.conftest import Api, assert_error, scan_body
@@ -38,6 +40,27 @@ async def test_a_person_keeps_their_card(client: httpx2.AsyncClient) -> None:
     assert_error(await client.post("/cards", json={"holder": ANN}), 422, "card_suspended", param="holder")
     await client.post(f"/cards/{card['id']}/revoke", json={"reason": "odd"})
     assert (await made(client, holder=ANN))["id"] != card["id"]
+
+
+async def test_what_a_change_leaves_out_stays_as_another_one_made_it(
+    client: httpx2.AsyncClient, tenant: Tenant
+) -> None:
+    """The first change has not committed when the second comes."""
+    card = await made(client, holder=ANN)
+    async with tenant.db.transaction() as first:
+        held = await cards.lock_held(first, tenant.id, UUID(card["id"]))
+        await cards.correct_holder(
+            first, tenant.id, held.id, HolderDetails(held.name, held.email, "fr"), by="test", at=factory.now()
+        )
+        pid = await first.value("SELECT pg_backend_pid()")
+        second = asyncio.create_task(client.patch(f"/cards/{card['id']}", json={"holder": {"name": "Anna"}}))
+        async with tenant.db.autocommit() as tx:
+            while not await tx.value(
+                "SELECT EXISTS (SELECT FROM pg_locks WHERE $1 = ANY (pg_blocking_pids(pid)))", pid
+            ):
+                assert not second.done()
+    answer = await second
+    assert answer.json()["data"]["holder"] == {**ANN, "name": "Anna", "locale": "fr", "companion": False}
 
 
 async def test_a_number_of_ones_own(client: httpx2.AsyncClient, tenant: Tenant) -> None:
