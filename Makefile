@@ -104,6 +104,10 @@ fuzz:  ## a million malformed requests and uploads: no fault, no growth, no dela
 fuzz-check:  ## the same in short, for CI: every kind, 8,000 requests; at night up to 100,000 in 40 seconds
 	$(BIN)/python -m tests.fuzz $(if $(NIGHT),--requests 100000 --seconds 40 --window 1.5 --drawn 60,--requests 8000 --seconds 1200 --window 0.2 --drawn 60)
 
+.PHONY: pairs
+pairs:  ## every two verbs at once, one of them held before each of its statements; hours on a small machine
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s -m slow tests/domain/locks
+
 .PHONY: browser
 browser: tools/node_modules  ## the pages in a real browser
 	$(call need,chromium-headless-shell)

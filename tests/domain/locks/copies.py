@@ -25,8 +25,7 @@ async def copy(tx: Tx, world: World) -> World:
         made = twin.twin_id(becomes)
         await _copy(tx, world.id, made, becomes)
     tenant = replace(world.tenant, organization=replace(world.tenant.organization, id=made))
-    job = world.job and replace(world.job, organization_id=made)
-    return replace(world, tenant=tenant, ids=dict(world.ids), numbers=dict(world.numbers), job=job)
+    return replace(world, tenant=tenant, ids=dict(world.ids), numbers=dict(world.numbers))
 
 
 async def _copy(tx: Tx, was: UUID, becomes: UUID, twin_of: UUID | None) -> None:

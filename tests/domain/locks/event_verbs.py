@@ -10,7 +10,7 @@ from gatepass.domain import cards, events, imports, tickets
 from gatepass.domain.cards import HolderDetails
 from gatepass.domain.events import CategoryDetails, EventStatus
 from gatepass.domain.events.details import Details
-from gatepass.domain.imports import apply, undo
+from gatepass.domain.imports import Import, apply, undo
 from tests.domain.locks.ticket_verbs import issue
 from tests.domain.locks.world import GUESTS, NEW, World, by_now, why
 from tests.factory import now
@@ -75,13 +75,23 @@ async def check_guests(tx: Tx, world: World) -> None:
     while (job := await imports.find(tx, world.id, import_id)).state.is_under_way:
         await imports.advance(tx, job, at=now())
     await imports.begin_applying(tx, world.id, import_id, **by_now())
-    world.ids["import"], world.job = import_id, await imports.find(tx, world.id, import_id)
+    world.ids["import"] = import_id
 
 
 async def apply_guests(tx: Tx, world: World) -> None:
-    assert world.job is not None
-    categories = (await events.find(tx, world.id, world.job.event_id)).categories
-    await apply.apply_some(tx, world.job, categories, at=now())
+    job = await _under_way(tx, world)
+    if job is not None:
+        categories = (await events.find(tx, world.id, job.event_id)).categories
+        await apply.apply_some(tx, job, categories, at=now())
+
+
+async def _under_way(tx: Tx, world: World) -> Import | None:
+    """The import as a worker has it: locked, and where the worker before has left it."""
+    await tx.run(
+        "SELECT FROM import WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE", world.id, world.ids["import"]
+    )
+    job = await imports.find(tx, world.id, world.ids["import"])
+    return job if job.state.is_under_way else None
 
 
 async def guests_are_in(tx: Tx, world: World) -> None:
@@ -94,12 +104,12 @@ async def guests_are_in(tx: Tx, world: World) -> None:
         (ticket,) = await tickets.of_card(tx, world.id, card.id)
         world.ids |= {name: card.id, f"ticket of {name}": ticket.id}
     await imports.begin_undoing(tx, world.id, world.ids["import"], **why())
-    world.job = await imports.find(tx, world.id, world.ids["import"])
 
 
 async def undo_guests(tx: Tx, world: World) -> None:
-    assert world.job is not None
-    await undo.undo_some(tx, world.job, at=now())
+    job = await _under_way(tx, world)
+    if job is not None:
+        await undo.undo_some(tx, job, at=now())
 
 
 # What happens to a guest of the import while it is undone.
@@ -129,3 +139,6 @@ async def register_ivo(tx: Tx, world: World) -> str:
 
 async def cancel_ticket_of_matinee(tx: Tx, world: World) -> None:
     await tickets.cancel(tx, world.id, world.ids["matinee of ann"], **why())
+
+
+LOCK: Final = "SELECT FROM import WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE"

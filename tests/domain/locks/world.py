@@ -13,7 +13,6 @@ from gatepass.base.database import Tx
 from gatepass.domain import cards, events, tickets
 from gatepass.domain.cards import HolderDetails
 from gatepass.domain.events import EventStatus
-from gatepass.domain.imports import Import
 from gatepass.domain.tickets import TicketRequest
 from gatepass.domain.webhooks import MessageType
 from tests.domain.live.test_totals import STATUSES, scan
@@ -35,7 +34,6 @@ class World:
     key_id: UUID
     ids: dict[str, UUID] = field(default_factory=dict[str, UUID])
     numbers: dict[str, str] = field(default_factory=dict[str, str])
-    job: Import | None = None
 
     @property
     def id(self) -> UUID:
