@@ -176,11 +176,13 @@ class Database:
         await asyncio.gather(self.commits.close(), *(_close(link) for link in idle))
 
     @asynccontextmanager
-    async def transaction(self, address: Address | None = None) -> AsyncGenerator[Tx, None]:
-        """A transaction that commits when the block ends and is rolled back when it raises."""
+    async def transaction(
+        self, address: Address | None = None, *, within: float | None = None
+    ) -> AsyncGenerator[Tx, None]:
+        """A transaction that commits when the block ends and is rolled back when it raises; `within` its deadline."""
         self._require_commits()
         async with self._link() as link:
-            tx = Tx(link, self._deadline, address)
+            tx = Tx(link, within or self._deadline, address)
             await _within(self._deadline, link, link.execute("BEGIN"))
             try:
                 yield tx
@@ -193,12 +195,12 @@ class Database:
         tx.tell_committed()
 
     @asynccontextmanager
-    async def autocommit(self, *, writes: bool = False) -> AsyncGenerator[Tx, None]:
+    async def autocommit(self, *, writes: bool = False, within: float | None = None) -> AsyncGenerator[Tx, None]:
         """Each statement is its own transaction: one round trip, committed when it returns."""
         if writes:
             self._require_commits()
         async with self._link() as link:
-            tx = Tx(link, self._deadline)
+            tx = Tx(link, within or self._deadline)
             yield tx
             self._require_replicated(link)
         tx.tell_committed()
@@ -210,7 +212,7 @@ class Database:
         try:
             link = await self._connected()
             yield link
-        except asyncpg.LockNotAvailableError as held:
+        except (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError) as held:
             raise Busy(cause="lock") from held
         except (*LOST, *TRANSIENT) as error:
             cause = "deadline" if link in _OVERDUE else _cause(error)

@@ -1,13 +1,14 @@
 """Maintenance: partitions, generations of idempotency keys, the end of events, cancellations, pauses, erasure.
 
-Each step is short, waits at most 200 ms for its locks, and may run in several processes at once.
+Each step waits at most 200 ms for its locks, holds those that a gate could meet for at most a second, and may run in
+several processes at once.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, LiteralString
 
 from gatepass.base.database import Database, Tx
 from gatepass.base.errors import Unavailable
@@ -21,6 +22,8 @@ from gatepass.domain.webhooks import backlog, replays
 HISTORIES: Final = ("scan", "request_log", "audit_log", "webhook_event", "webhook_delivery", "webhook_attempt")
 # Answers are kept at least this long: a closed generation is read for one generation more.
 GENERATION: Final = timedelta(hours=24)
+# Seconds for a step that reads a whole partition and holds no lock that a scan meets.
+UNLOCKED: Final = 3_600.0
 
 
 @dataclass(slots=True)
@@ -50,7 +53,7 @@ async def run_due(db: Database, *, at: datetime) -> MaintenanceReport:
     """Run every step that is due. A step that does not get its lock is put off until the next run."""
     done = MaintenanceReport()
     for history in HISTORIES:
-        done.partitions_made += await _repeat(db, done, lambda tx, name=history: make_partition(tx, name, at=at))
+        done.partitions_made += await _make_partitions(db, done, history, at)
         done.partitions_dropped += await _repeat(db, done, lambda tx, name=history: drop_partition(tx, name, at=at))
     done.generations_rotated += await _rotate(db, done, at)
     async with db.transaction() as tx:
@@ -110,6 +113,48 @@ async def drop_partition(tx: Tx, history: str, *, at: datetime) -> str | None:
     return await tx.value(DROP_PARTITION, history, at)
 
 
+async def _make_partitions(db: Database, done: MaintenanceReport, history: str, at: datetime) -> int:
+    made = 0
+    try:
+        while True:
+            made += await _repeat(db, done, lambda tx: make_partition(tx, history, at=at))
+            async with db.autocommit(within=UNLOCKED) as tx:
+                place = await tx.rows(PLACE_OF_DEFAULT, history, at)
+            if not place or not await _put_in_place(db, history, *place[0]):
+                break
+            made += 1
+        await _all(db, lambda tx: _count(tx, BRING_ROWS_BACK, history))
+    except Unavailable:
+        done.put_off += 1
+    return made
+
+
+async def _put_in_place(db: Database, history: str, starts: datetime, ends: datetime) -> bool:
+    """Make a crowded default partition the partition of this time. Only the two short steps hold a lock."""
+    async with db.transaction() as tx:
+        await tx.run(BRIEFLY)
+        await tx.run(BOUND_DEFAULT, history, starts, ends)
+    try:
+        while True:
+            async with db.transaction(within=UNLOCKED) as tx:
+                if not await tx.value(SET_ROWS_ASIDE, history, starts, ends):
+                    break
+        async with db.autocommit(within=UNLOCKED) as tx:
+            await tx.run(CHECK_DEFAULT, history)
+        async with db.transaction() as tx:
+            await tx.run(BRIEFLY)
+            return await tx.value(PUT_DEFAULT_IN_PLACE, history, starts, ends) is not None
+    except BaseException:
+        async with db.transaction() as tx:
+            await tx.run(BRIEFLY)
+            await tx.run(BOUND_DEFAULT, history, None, None)
+        raise
+
+
+async def _count(tx: Tx, sql: LiteralString, *values: object) -> int:
+    return int(await tx.value(sql, *values))
+
+
 async def _repeat(db: Database, done: MaintenanceReport, step: Callable[[Tx], Awaitable[str | None]]) -> int:
     count = 0
     try:
@@ -150,14 +195,26 @@ async def _all(db: Database, some: Callable[[Tx], Awaitable[int]]) -> int:
         count += done
 
 
-# A gate that waits behind our lock request waits no longer than this.
-BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'"
+# A gate that waits behind our lock request waits no longer than the one, and behind our lock no longer than the other.
+BRIEFLY: Final = "SET LOCAL lock_timeout = '200ms'; SET LOCAL statement_timeout = '1s'"
 
 TRY_LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtext('maintenance'))"
 
 RETENTIONS: Final = "SELECT name, keep FROM history ORDER BY keep DESC, name"
 
 MAKE_PARTITION: Final = "SELECT make_missing_partition($1, $2)"
+
+PLACE_OF_DEFAULT: Final = "SELECT starts, ends FROM place_of_default($1, $2)"
+
+BOUND_DEFAULT: Final = "SELECT bound_default($1, $2, $3)"
+
+SET_ROWS_ASIDE: Final = "SELECT set_rows_aside($1, $2, $3)"
+
+CHECK_DEFAULT: Final = "SELECT check_default($1)"
+
+PUT_DEFAULT_IN_PLACE: Final = "SELECT put_default_in_place($1, $2, $3)"
+
+BRING_ROWS_BACK: Final = "SELECT bring_rows_back($1)"
 
 DROP_PARTITION: Final = "SELECT drop_expired_partition($1, $2)"
 
