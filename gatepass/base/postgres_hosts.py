@@ -25,6 +25,11 @@ CONNECT_WITHIN: Final = 1.0
 AVOIDED_FOR: Final = 30.0
 # A server that answers, but is not what `target_session_attrs` asks for: a standby.
 NOT_WANTED: Final = asyncpg.TargetServerAttributeNotMatched
+# A server notices within this time that we have closed a connection, and ends what runs on it: a statement past its
+# deadline must not go on, with its locks. It does not ask while a commit waits for a standby: no commit is cancelled.
+NOTICES_WITHIN: Final = {"client_connection_check_interval": "2s"}
+# PgBouncer refuses a setting that it does not know, and a server on another system than Linux one that it cannot have.
+NOT_TAKEN: Final = (asyncpg.ProtocolViolationError, asyncpg.InvalidParameterValueError)
 UNREACHABLE: Final = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, NOT_WANTED)
 
 log = logger(__name__)
@@ -46,6 +51,7 @@ class PostgresHosts:
         self._urls = split(url)
         self._name = name
         self._avoided: dict[str, float] = {}
+        self._settings = dict.fromkeys(self._urls, {"application_name": name} | NOTICES_WITHIN)
         self._tls_faults: dict[str, str | None] = {}
         self._of: WeakKeyDictionary[Link, str] = WeakKeyDictionary()
 
@@ -84,18 +90,25 @@ class PostgresHosts:
 
     async def _connect(self, url: str, within: float) -> Link:
         try:
-            link = await asyncpg.connect(
-                url,
-                timeout=within,
-                connection_class=PostgresConnection,
-                server_settings={"application_name": self._name},
-            )
+            link = await self._opened(url, within)
         except UNREACHABLE as error:
             self._report(url, tls_fault(error))
             raise
         self._report(url, None)
         self._of[link] = url
         return link
+
+    async def _opened(self, url: str, within: float) -> Link:
+        settings = self._settings[url]
+        try:
+            return await asyncpg.connect(
+                url, timeout=within, connection_class=PostgresConnection, server_settings=settings
+            )
+        except NOT_TAKEN as refused:
+            if next(iter(NOTICES_WITHIN)) not in str(refused) or len(settings) == 1:
+                raise
+            self._settings[url] = {"application_name": self._name}
+        return await self._opened(url, within)
 
     def _report(self, url: str, fault: str | None) -> None:
         """Log a fault of TLS once, not for every call: it lasts until an operator repairs it."""

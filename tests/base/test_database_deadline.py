@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import pytest
 
+from gatepass.base.database import Database
 from gatepass.base.errors import Unavailable
 from gatepass.base.ids import new_id
 from tests.base.sessions import BACKENDS, answers, on_server, opened
@@ -160,3 +161,32 @@ async def test_a_caller_who_gives_up_closes_the_connection_and_cancels_nothing(u
             await task
         assert await answers(database)
         assert seen.cancels == 0
+
+
+@pytest.mark.parametrize("how", ["its deadline", "its caller"])
+async def test_a_statement_that_was_given_up_does_not_go_on_with_its_locks(database_url: str, how: str) -> None:
+    """Its connection is closed, and PostgreSQL would notice that only when it has something to say."""
+    own = Database(database_url, deadline=0.5 if how == "its deadline" else 60)
+    watching = Database(database_url)
+
+    async def lock_and_wait() -> None:
+        async with own.transaction() as tx:
+            await tx.run("SELECT pg_advisory_xact_lock(4711)")
+            await tx.run("SELECT pg_sleep(600)")
+
+    async def is_held() -> bool:
+        async with watching.autocommit() as tx:
+            return await tx.value("SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711)")
+
+    working = asyncio.create_task(lock_and_wait())
+    if how == "its caller":
+        while not await is_held():  # noqa: ASYNC110  PostgreSQL tells nobody
+            await asyncio.sleep(0.01)
+        working.cancel()
+    with suppress(Unavailable, asyncio.CancelledError):
+        await working
+    async with asyncio.timeout(60):
+        while await is_held():  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    for database in (own, watching):
+        await database.close()
