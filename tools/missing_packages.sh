@@ -9,6 +9,7 @@ declare -A packages=(
     [envsubst]=gettext-base
     [etcd]=etcd-server
     [exim4]=exim4-daemon-light
+    [faketime]=faketime
     [firefox]=firefox-esr
     [gcc]=gcc
     [git]=git

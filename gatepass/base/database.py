@@ -176,9 +176,7 @@ class Database:
         await asyncio.gather(self.commits.close(), *(_close(link) for link in idle))
 
     @asynccontextmanager
-    async def transaction(
-        self, address: Address | None = None, *, within: float | None = None
-    ) -> AsyncGenerator[Tx, None]:
+    async def transaction(self, address: Address | None = None, *, within: float | None = None) -> AsyncGenerator[Tx]:
         """A transaction that commits when the block ends and is rolled back when it raises; `within` its deadline."""
         self._require_commits()
         async with self._link() as link:

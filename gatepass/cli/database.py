@@ -13,6 +13,7 @@ import asyncpg
 from gatepass.base.commit_probe import NOT_PREPARED
 from gatepass.base.database import Database
 from gatepass.base.errors import NotNow
+from gatepass.base.server_clock import ClocksDiffer
 from gatepass.base.settings import Settings
 from gatepass.base.tls import tls_fault
 from gatepass.cli.errors import CommandError
@@ -41,6 +42,8 @@ async def database(settings: Settings, *, deadline: float = DEADLINE) -> AsyncGe
     db = Database(url, connections=2, deadline=deadline, name="gatepass cli")
     try:
         yield db
+    except ClocksDiffer as error:
+        raise CommandError(str(error)) from error
     except (NotNow, *KNOWN) as error:
         cause = error.__cause__ or error
         reason = _reason_of_url(cause, url) or _reason_of_cluster(cause, url) or _reason(cause, url)

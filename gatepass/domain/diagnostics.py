@@ -35,9 +35,9 @@ async def examine(tx: Tx) -> DatabaseServer:
     return server
 
 
-async def missing_partitions(tx: Tx, *, at: datetime) -> list[str]:
+async def missing_partitions(tx: Tx) -> list[str]:
     """The partitions for the current and the next step that do not exist."""
-    return [row["partition"] for row in await tx.rows(MISSING_PARTITIONS, at)]
+    return [row["partition"] for row in await tx.rows(MISSING_PARTITIONS)]
 
 
 async def replication(tx: Tx) -> Replication:
@@ -97,15 +97,13 @@ REPLICATION: Final = """
      WHERE c.name = 'synchronous_commit'
 """
 
-# The names are those that make_missing_partition in maintenance.sql gives.
+# They are called as make_missing_partition in maintenance.sql would.
 MISSING_PARTITIONS: Final = """
-    SELECT p.partition
+    SELECT h.name || to_char(s.starts AT TIME ZONE 'UTC', '_YYYYMMDD') AS partition
       FROM history h
      CROSS JOIN generate_series(0, 1) n
      CROSS JOIN LATERAL (
-           SELECT date_bin(h.step, $1, timestamptz '2001-01-01 00:00:00+00') + n * h.step AS starts) s
-     CROSS JOIN LATERAL (
-           SELECT h.name || to_char(s.starts AT TIME ZONE 'UTC', '_YYYYMMDD') AS partition) p
-     WHERE to_regclass(p.partition) IS NULL
-     ORDER BY p.partition
+           SELECT date_bin(h.step, clock_timestamp(), timestamptz '2001-01-01 00:00:00+00') + n * h.step AS starts) s
+     WHERE NOT EXISTS (SELECT FROM history_partitions(h.name) p WHERE p.starts <= s.starts AND s.starts < p.ends)
+     ORDER BY 1
 """

@@ -22,8 +22,8 @@ HIGHEST_BIT: Final = 1 << 79
 MOST_EVENTS: Final = 50
 MOST_CARDS: Final = 10_000
 MOST_TICKETS: Final = 20_000
-# A rehearsal a month before an event is still there when the next one comes.
-UNUSED: Final = timedelta(days=30)
+# A rehearsal a month before an event is still there when the next one comes. One day is for a clock that was wrong.
+UNUSED: Final = timedelta(days=31)
 
 
 class SandboxFull(Refusal):

@@ -6,9 +6,9 @@ Each step locks the row of its import, so that several workers run different imp
 from datetime import timedelta
 from typing import Final
 
-from gatepass.base.clock import Clock
 from gatepass.base.database import Database
 from gatepass.base.errors import NotNow
+from gatepass.base.server_clock import ServerClock
 from gatepass.domain import imports
 from gatepass.domain.imports import Import
 from gatepass.worker.steps import keep_stepping
@@ -20,7 +20,7 @@ LATER: Final = timedelta(seconds=30)
 
 
 class ImportRunner:
-    def __init__(self, db: Database, clock: Clock) -> None:
+    def __init__(self, db: Database, clock: ServerClock) -> None:
         self._db = db
         self._clock = clock
 
@@ -34,7 +34,7 @@ class ImportRunner:
             async with self._db.transaction() as tx:
                 job = await imports.next_under_way(tx)
                 if job is not None:
-                    await imports.advance(tx, job, at=self._clock())
+                    await imports.advance(tx, job, at=await self._clock.agreed(tx))
         except NotNow:
             raise
         except Exception:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from gatepass.base.errors import NotNow
 from gatepass.base.log import logger
+from gatepass.base.server_clock import ClocksDiffer
 
 log = logger(__name__)
 
@@ -14,8 +15,8 @@ async def keep_stepping(step: Callable[[], Awaitable[bool]], idle_seconds: float
     while True:
         try:
             worked = await step()
-        except NotNow:
-            worked = False  # the next step finds the database back
+        except (NotNow, ClocksDiffer):
+            worked = False  # the next step finds the database back, or the clocks agreed
         except Exception:
             worked = False
             log.exception(failure)

@@ -16,6 +16,7 @@ from gatepass.base.clock import Clock, system_clock
 from gatepass.base.database import Database
 from gatepass.base.errors import NotNow
 from gatepass.base.log import logger
+from gatepass.base.server_clock import ServerClock
 from gatepass.base.settings import Settings
 from gatepass.base.tracing.tracer import Tracer
 from gatepass.domain.mailings import CardLetters
@@ -61,10 +62,10 @@ class Runner(Protocol):
 
 
 class Worker:
-    def __init__(self, settings: Settings, clock: Clock = system_clock, sender: Sender | None = None) -> None:
+    def __init__(self, settings: Settings, own_clock: Clock = system_clock, sender: Sender | None = None) -> None:
         self.metrics = WorkerMetrics()
         self._settings = settings
-        self._clock = clock
+        self._clock = clock = ServerClock(own_clock)
         self._monotonic = time.monotonic
         self._db = Database(
             settings.database_url.get_secret_value(),
@@ -121,10 +122,13 @@ class Worker:
         server = self.metrics.serve(self._settings.host, port, self.is_ready) if port else None
         if self._tracer is not None:
             self._tracer.open()
-        tasks = [asyncio.create_task(one.run()) for one in self._beside]
-        letters = None if self._letters is None else asyncio.create_task(self._letters.run())
+        tasks = [asyncio.create_task(self._clock.keep_reading(self._db))]
+        letters: asyncio.Task[None] | None = None
         try:
-            await self._keep_claiming()
+            if await self._knows_the_time():
+                tasks += [asyncio.create_task(one.run()) for one in self._beside]
+                letters = None if self._letters is None else asyncio.create_task(self._letters.run())
+                await self._keep_claiming()
             await self._release()
             if self._beginning is not None:
                 await self._beginning
@@ -145,6 +149,14 @@ class Worker:
             if server is not None:
                 server.shutdown()
                 server.server_close()
+
+    async def _knows_the_time(self) -> bool:
+        """Wait for PostgreSQL's time, by which all is done here; False if the worker is stopped before."""
+        waits = [asyncio.create_task(one) for one in (self._clock.first_reading(), self._stopping.wait())]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for one in waits:
+            one.cancel()
+        return not self._stopping.is_set()
 
     async def _keep_claiming(self) -> None:
         worked_at = self._monotonic()

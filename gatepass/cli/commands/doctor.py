@@ -159,7 +159,7 @@ def _schema(installed: str | None) -> Finding:
 
 async def _partitions(db: Database) -> Finding:
     async with db.autocommit() as tx:
-        missing = await diagnostics.missing_partitions(tx, at=system_clock())
+        missing = await diagnostics.missing_partitions(tx)
     if not missing:
         return Finding(True, "The partitions for now and next are there.")
     remedy = "Run `gatepass maintenance`, and see that it runs every minute or so."

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gatepass.base.clock import system_clock
+from gatepass.base.server_clock import ServerClock
 from gatepass.base.settings import Settings
 from gatepass.cli import database
 from gatepass.cli.errors import CommandError
@@ -34,7 +34,9 @@ def maintenance(
 
 async def once(settings: Settings) -> MaintenanceReport:
     async with database.database(settings) as db:
-        return await run_due(db, at=system_clock())
+        async with db.autocommit() as tx:
+            at = await ServerClock().agreed(tx)
+        return await run_due(db, at=at)
 
 
 def summary(done: MaintenanceReport) -> str:

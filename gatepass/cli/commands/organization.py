@@ -14,6 +14,7 @@ import typer
 
 from gatepass.base.clock import rfc3339, system_clock
 from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
+from gatepass.base.server_clock import ServerClock
 from gatepass.base.settings import Settings
 from gatepass.cli import database, export_files
 from gatepass.cli.app import App
@@ -198,8 +199,8 @@ def _ask(question: str) -> None:
 
 async def _close(settings: Settings, name: str, reason: str, keep: timedelta) -> str:
     log_events(settings)
-    at = system_clock()
     async with database.database(settings) as db, db.transaction() as tx:
+        at = await ServerClock().agreed(tx)  # it is erased by this time
         found = await the_organization(tx, name)
         done = await suspension.close(tx, found.id, reason=reason, by=BY, at=at, keep=keep)
     return f"{found.name} is closed. Keys that were revoked: {done.keys}. It is erased after {day(at + keep)}."

@@ -94,6 +94,17 @@ async def test_it_is_erased_on_its_day_and_not_before(
     assert counts(database_url, tables, other.id) == theirs
 
 
+async def test_it_is_not_erased_within_a_day_of_its_day(
+    db: Database, database_url: str, tenant: Tenant, tables: set[str]
+) -> None:
+    """A clock that was wrong for an hour must not erase what nobody can bring back."""
+    await filled(tenant)
+    await close(tenant)
+    await erasure.erase_some(db, at=factory.now() + timedelta(days=7, hours=23))
+    assert counts(database_url, tables, tenant.id)["card"] == 3
+    await erasure.erase_some(db, at=factory.now() + timedelta(days=8))
+
+
 async def test_a_round_is_bounded_and_the_next_goes_on(
     db: Database, database_url: str, tenant: Tenant, tables: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
