@@ -18,7 +18,15 @@ from gatepass.domain.events.covers import Cover, find_cover, store_cover
 from gatepass.domain.events.deletion import delete
 from gatepass.domain.events.details import Details, cover_address, problems
 from gatepass.domain.events.duplication import duplicate, shifted_event
-from gatepass.domain.events.editing import change_status, create, edit, end_past_events, lock
+from gatepass.domain.events.editing import (
+    change_status,
+    create,
+    edit,
+    end_past_events,
+    has_ended_by_itself,
+    lock,
+    reopen,
+)
 from gatepass.domain.events.event import (
     DoorsClosed,
     Event,
@@ -75,6 +83,7 @@ __all__ = [
     "find",
     "find_category",
     "find_cover",
+    "has_ended_by_itself",
     "list_events",
     "lock",
     "lock_category",
@@ -83,6 +92,7 @@ __all__ = [
     "published",
     "read_batch",
     "remove_category",
+    "reopen",
     "shifted_event",
     "store_cover",
     "titles_of",

@@ -1,5 +1,6 @@
 """Creating events, changing their details, and changing their status."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Final
@@ -10,6 +11,7 @@ from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import new_id
 from gatepass.domain import audit_log, keys, twin
+from gatepass.domain.audit_log import SubjectEntry
 from gatepass.domain.events import details, messages
 from gatepass.domain.events.covers import delete_unused
 from gatepass.domain.events.details import Details
@@ -23,6 +25,9 @@ from gatepass.domain.events.event import (
     EventStatus,
     OfflineAdmission,
 )
+
+# Who ends events by themselves, as the audit log names it.
+MAINTENANCE: Final = "maintenance"
 
 
 async def create(
@@ -126,8 +131,30 @@ async def change_status(
     await messages.tell_status(tx, organization_id, event_id, to, at=at, reason=reason)
 
 
+async def reopen(tx: Tx, organization_id: UUID, event_id: UUID, *, by: str, at: datetime) -> None:
+    """Open an event again that ended by itself, for GRACE at least: long enough to give it another end."""
+    event = await lock(tx, organization_id, event_id)
+    if event.status is not EventStatus.ENDED:
+        raise NotAllowedFromHere(f"An event that is {event.status} cannot be reopened.")
+    history = await audit_log.of_subject(tx, organization_id, event_id)
+    if not has_ended_by_itself(history):
+        raise NotAllowedFromHere("An event that somebody has ended cannot be reopened.")
+    await tx.run(REOPEN, organization_id, event_id, at)
+    await audit_log.record(
+        tx, organization_id, "event", event_id, "reopened", by=by, at=at,
+        was=EventStatus.ENDED, becomes=EventStatus.PUBLISHED,
+    )  # fmt: skip
+    await keys.follow_event(tx, organization_id, event_id)
+    await messages.tell_updated(tx, organization_id, event_id, at=at)
+
+
+def has_ended_by_itself(history: Sequence[SubjectEntry]) -> bool:
+    """By the entries of the event in the audit log, newest first: what a person has ended stays so."""
+    return next((one.actor for one in history if one.becomes == EventStatus.ENDED), None) == MAINTENANCE
+
+
 async def end_past_events(tx: Tx, *, at: datetime) -> int:
-    """End published events that were over more than GRACE ago, in every organization; how many there were.
+    """End published events that were over, or reopened, more than GRACE ago, in every organization; how many there were.
 
     It waits for none that is being changed or sold at this moment: the next round ends those.
     """
@@ -140,7 +167,7 @@ async def end_past_events(tx: Tx, *, at: datetime) -> int:
             "event",
             row["id"],
             EventStatus.ENDED,
-            by="maintenance",
+            by=MAINTENANCE,
             at=at,
             was=EventStatus.PUBLISHED,
             becomes=EventStatus.ENDED,
@@ -181,11 +208,19 @@ CHANGE_STATUS: Final = """
        AND id = $2
 """
 
+REOPEN: Final = """
+    UPDATE event
+       SET status = 'published', ended_at = NULL, reopened_at = $3
+     WHERE organization_id = $1
+       AND id = $2
+"""
+
 LOCK_PAST: Final = """
     -- every organization: maintenance ends events that are over, whichever organization has them
     SELECT organization_id, id
       FROM event
      WHERE status = 'published'
        AND ends_at <= $1
+       AND (reopened_at IS NULL OR reopened_at <= $1)
        FOR NO KEY UPDATE SKIP LOCKED
 """

@@ -1,4 +1,4 @@
-"""One event: its page, and publishing, deleting, cancelling and ending it."""
+"""One event: its page, and publishing, deleting, cancelling, ending and reopening it."""
 
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -54,6 +54,7 @@ async def overview(event_id: UUID, context: Reader) -> Response:
         history=history[:CHANGES_SHOWN],
         actors=actors,
         announceable=is_announceable(context, listing.event),
+        reopenable=events.has_ended_by_itself(history),
         **_checked(checks, listing),
     )
 
@@ -131,3 +132,12 @@ async def end(event_id: UUID, context: Writer) -> Response:
     async with context.tenant_transaction() as tx:
         await events.change_status(tx, context.tenant_id, event_id, EventStatus.ENDED, by=context.by, at=context.at)
     return context.go(f"events/{event_id}", "The event has ended. Its gates are closed.")
+
+
+@router.post("/{event_id}/reopen")
+async def reopen(event_id: UUID, context: Writer) -> Response:
+    require_changeable(context, event_id)
+    async with context.tenant_transaction() as tx:
+        await events.reopen(tx, context.tenant_id, event_id, by=context.by, at=context.at)
+    told = "The event is open again, for six hours at least. If it goes on for longer, give it another end."
+    return context.go(f"events/{event_id}", told)

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from gatepass.domain import audit_log
+from gatepass.domain import audit_log, events
 from gatepass.domain.events import EventStatus
 from gatepass.domain.sandbox import EVENT_ID
 from gatepass.domain.staff import Role
@@ -76,6 +76,50 @@ async def test_an_event_that_is_on_can_be_ended(user: BrowserSession) -> None:
     running = await user.tenant.event(starts_in=timedelta(hours=-1))
     assert "It is on now" in await user.see(f"events/{running}")
     assert "This event is over" in await user.follow(await user.send(f"events/{running}/end"))
+
+
+async def test_an_event_that_ended_by_itself_can_be_opened_again(user: BrowserSession) -> None:
+    """With its entry in the audit log and a message; it does not end again at once."""
+    tenant = user.tenant
+    await tenant.endpoint("https://example.com/1", MessageType.EVENT_UPDATED)
+    running = await tenant.event(starts_in=timedelta(hours=-1))
+    ends_at = (await found(user, running)).event.ends_at
+    async with tenant.db.transaction() as tx:
+        assert await events.end_past_events(tx, at=ends_at + timedelta(hours=6))
+    assert "Open it again" in await user.see(f"events/{running}")
+    assert "It is on now" in await user.follow(await user.send(f"events/{running}/reopen"))
+    async with tenant.db.transaction() as tx:
+        (entry, *_) = [one for one in await audit_log.of_subject(tx, tenant.id, running) if one.action == "reopened"]
+        assert (entry.was, entry.becomes) == ("ended", "published")
+        assert await tx.value(TOLD, tenant.id, str(running)) == "published"
+        await tx.run(
+            "UPDATE event SET ends_at = now() - interval '1 hour', starts_at = now() - interval '9 hours'"
+            " WHERE organization_id = $1 AND id = $2",
+            tenant.id,
+            running,
+        )
+        await events.end_past_events(tx, at=factory.now() + timedelta(hours=5, minutes=55))
+    assert (await found(user, running)).event.status is EventStatus.PUBLISHED
+    async with tenant.db.transaction() as tx:
+        await events.end_past_events(tx, at=factory.now() + timedelta(hours=6, minutes=5))
+    assert (await found(user, running)).event.status is EventStatus.ENDED
+
+
+async def test_an_event_that_a_person_has_ended_stays_ended(user: BrowserSession) -> None:
+    running = await user.tenant.event(starts_in=timedelta(hours=-1))
+    assert "Open it again" not in await user.follow(await user.send(f"events/{running}/end"))
+    await user.send(f"events/{running}/reopen", status=409)
+
+
+TOLD = """
+    SELECT convert_from(body, 'UTF8')::json->'data'->>'status'
+      FROM webhook_event
+     WHERE organization_id = $1
+       AND type = 'event.updated'
+       AND convert_from(body, 'UTF8')::json->'data'->>'event_id' = $2
+     ORDER BY txid DESC, at DESC
+     LIMIT 1
+"""
 
 
 @pytest.mark.parametrize("role", [Role.GATE_LEAD, Role.VIEWER])

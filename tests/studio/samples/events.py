@@ -69,6 +69,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /studio/{mode}/events/{draft_id}/delete": {},
     "POST /studio/{mode}/events/{event_id}/cancel": {"reason": XSS},
     "POST /studio/{mode}/events/{event_id}/end": {},
+    "POST /studio/{mode}/events/{event_id}/reopen": {},
     "POST /studio/{mode}/events/{event_id}/tell": {},
     "POST /studio/{mode}/events/{event_id}/tell/{announcement_id}/stop": {},
 }
