@@ -106,7 +106,7 @@ fuzz-check:  ## the same in short, for CI: every kind, 8,000 requests; at night 
 
 .PHONY: pairs
 pairs:  ## every two verbs at once, one of them held before each of its statements; hours on a small machine
-	GATEPASS_FULL=1 $(BIN)/pytest -q -s -m slow tests/domain/locks
+	GATEPASS_FULL=1 $(BIN)/pytest -q -s tests/domain/locks/test_pairs.py
 
 .PHONY: browser
 browser: tools/node_modules  ## the pages in a real browser

@@ -154,7 +154,7 @@ def has_ended_by_itself(history: Sequence[SubjectEntry]) -> bool:
 
 
 async def end_past_events(tx: Tx, *, at: datetime) -> int:
-    """End published events that were over, or reopened, more than GRACE ago, in every organization; how many there were.
+    """End published events that were over, or reopened, more than GRACE ago, in every organization; how many.
 
     It waits for none that is being changed or sold at this moment: the next round ends those.
     """

@@ -78,7 +78,7 @@ def test_every_verb_is_raced() -> None:
     assert written - raced == NOT_RACED
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 async def test_any_two_verbs_are_as_one_after_the_other(pairs: Pairs) -> None:
     before, waits = pairs.counted, pairs.waits
     wrong = [found for first, second in DRAWN async for found in pairs.anomalies(VERBS[first], VERBS[second])]
