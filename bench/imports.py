@@ -32,6 +32,7 @@ from gatepass.domain.events import EventStatus
 from gatepass.domain.imports import Import, ImportState
 from gatepass.domain.keys import Mode, Scope
 from gatepass.domain.staff import Role
+from gatepass.studio.services.templates import root_of
 from gatepass.studio.web import cookies
 from tests.postgres import free_port
 from tests.processes import GatepassProcess, launch_worker, serve
@@ -201,7 +202,7 @@ async def wait_until(setup: Setup, state: ImportState) -> None:
 
 
 async def import_all(client: httpx2.AsyncClient, setup: Setup, figures: Figures, *, undo: bool) -> None:
-    root = f"/studio/live/events/{setup.event_id}/imports"
+    root = f"{root_of(setup.organization_id, 'live')}/events/{setup.event_id}/imports"
     with timed(figures, "receiving"):
         kind = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
         answer = await client.post(root, content=csv_rows(figures.rows), headers=kind)
@@ -244,7 +245,7 @@ async def measure(url: str, rows: int, *, undo: bool = False) -> Figures:
     try:
         async with client_of(server, setup) as client:
             # The first page loads templates and caches, which are not counted.
-            assert (await client.get("/studio/live/cards")).status_code == 200
+            assert (await client.get(f"{root_of(setup.organization_id, 'live')}/cards")).status_code == 200
             await asyncio.sleep(2)
             watcher = ProgressWatcher(setup, {"studio": server, "worker": worker}, figures)
             background = [

@@ -22,6 +22,7 @@ from gatepass.base.encryption import new_key
 from gatepass.base.ids import new_id
 from gatepass.domain import staff
 from gatepass.domain.staff import Role
+from gatepass.studio.services.templates import root_of
 from tests.postgres import Cluster, free_port
 from tests.processes import GatepassProcess, serve
 
@@ -49,7 +50,7 @@ class Stack:
 
     @property
     def stream(self) -> str:
-        return f"{self.studio.url}/studio/live/events/{self.event_id}/live/stream"
+        return f"{self.studio.url}{root_of(self.organization_id, 'live')}/events/{self.event_id}/live/stream"
 
     def scan(self, seconds: int, *, pause_ms: int = 0) -> Slice:
         """Scan for this long, each ticket once."""

@@ -11,7 +11,7 @@ from gatepass.domain.audit_log import AuditEntry
 
 @dataclass(frozen=True, slots=True)
 class SubjectName:
-    """`path` is the page in the studio below /studio, if there is one."""
+    """`path` is the page in the studio below its organization, if there is one: mode, section, id."""
 
     id: UUID
     name: str

@@ -30,10 +30,21 @@ from gatepass.studio.events import announcements, categories, covers, edit, even
 from gatepass.studio.events import list as event_list
 from gatepass.studio.keys import keys, rotation
 from gatepass.studio.middleware import Middleware
-from gatepass.studio.organization import access, audit_log, card_page, home, member_keys, request_log, search, team
+from gatepass.studio.organization import (
+    access,
+    audit_log,
+    card_page,
+    home,
+    member_keys,
+    old_addresses,
+    request_log,
+    search,
+    team,
+)
 from gatepass.studio.organization import settings as settings_page
 from gatepass.studio.services.studio import Studio
 from gatepass.studio.services.templates import ROOT
+from gatepass.studio.services.templates import SECTIONS as PREFIX
 from gatepass.studio.tickets import (
     card_files,
     card_links,
@@ -47,9 +58,10 @@ from gatepass.studio.tickets import (
     tickets,
 )
 from gatepass.studio.web.auth import RedirectRequired
+from gatepass.studio.web.tab import MadeElsewhere
 from gatepass.studio.webhooks import deliveries, endpoints, playground, replays, secrets
 
-# Pages without a mode come first: `sign-in` in `/studio/sign-in` is not a mode.
+# Pages of a person, and pages for strangers: no organization and no mode is in their addresses.
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     assets.router,
     documents.router,
@@ -64,7 +76,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     notices.router,
     lead.scanner_link,
 )
-# The sections, in the order of the menu; each at /studio/{mode}/….
+# The sections, in the order of the menu; each at /studio/o/{organization}/{mode}/….
 SECTIONS: Final[tuple[APIRouter, ...]] = (
     home.router,
     search.router,
@@ -122,8 +134,11 @@ def routes(studio: Studio) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, prefix=ROOT)
     for router in SECTIONS:
-        app.include_router(router, prefix=ROOT + "/{mode}")
+        app.include_router(router, prefix=PREFIX)
+    # Last: what every other route leaves.
+    app.include_router(old_addresses.router, prefix=ROOT)
     app.add_exception_handler(Refusal, errors.refused)
+    app.add_exception_handler(MadeElsewhere, errors.made_elsewhere)
     app.add_exception_handler(RedirectRequired, errors.redirected)
     app.add_exception_handler(RequestValidationError, errors.malformed_url)
     app.add_exception_handler(HTTPException, errors.no_such_route)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from gatepass.base.web.assets import BRIEFLY, FOR_GOOD, Asset
 from gatepass.studio.services.templates import STATIC
-from gatepass.studio.web.auth import PageNotFound
+from gatepass.studio.web.tab import PageNotFound
 
 TYPES: Final = {
     ".css": "text/css",

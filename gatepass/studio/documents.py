@@ -8,7 +8,8 @@ from starlette.responses import HTMLResponse, Response
 
 from gatepass.base.web.assets import BRIEFLY, Asset
 from gatepass.studio.services import documents
-from gatepass.studio.web.auth import CurrentStudio, PageNotFound
+from gatepass.studio.web.auth import CurrentStudio
+from gatepass.studio.web.tab import PageNotFound
 
 router = APIRouter(prefix="/docs")
 

@@ -47,9 +47,11 @@ from gatepass.domain.staff import (
 from gatepass.domain.staff.mail.address import ProofNotFound
 from gatepass.domain.staff.mail.allowance import TooManyLetters
 from gatepass.studio.services.documents import help_url
-from gatepass.studio.web.auth import PageNotFound, RedirectRequired, studio_of
+from gatepass.studio.services.templates import ROOT
+from gatepass.studio.web.auth import RedirectRequired, studio_of
 from gatepass.studio.web.forms import FormTooLarge
 from gatepass.studio.web.security_events import note_not_found, note_refusal, note_stranger
+from gatepass.studio.web.tab import MadeElsewhere, PageNotFound
 
 
 class InternalError(Refusal):
@@ -66,6 +68,7 @@ STATUS: Final[dict[type[Refusal], int]] = {
     access.SecondFactorRequired: 403,
     staff.EmailTaken: 409,
     PageNotFound: 404,
+    MadeElsewhere: 409,
     devices.DeviceNotFound: 404,
     devices.PairingNotFound: 404,
     devices.PairingEnded: 409,
@@ -169,6 +172,19 @@ async def redirected(request: Request, redirect: Exception) -> Response:
     if request.headers.get("hx-request"):
         return Response(status_code=204, headers={"HX-Redirect": redirect.url})
     return RedirectResponse(redirect.url, 303)
+
+
+async def made_elsewhere(request: Request, refusal: Exception) -> Response:
+    """A page that offers to switch. htmx loads that page instead of putting it inside the old one."""
+    assert isinstance(refusal, MadeElsewhere)  # noqa: S101  registered for nothing else
+    if request.headers.get("hx-request"):
+        return Response(status_code=204, headers={"HX-Redirect": refusal.page})
+    facts = {
+        "refusal": refusal,
+        "help_url": help_url(ROOT + "/organizations"),
+        "request_id": request.scope["gatepass.request_id"],
+    }
+    return HTMLResponse(studio_of(request).templates.render("elsewhere.html", facts), STATUS[MadeElsewhere])
 
 
 async def malformed_url(request: Request, _error: Exception) -> Response:

@@ -9,13 +9,13 @@ import httpx2
 from gatepass.base.database import Database
 from gatepass.base.ids import new_id
 from gatepass.domain.keys import Mode
+from gatepass.studio.services.templates import root_of
 from tests import factory
 from tests.attacks.studio_client import browser, session_token
 from tests.factory import Tenant
 from tests.processes import GatepassProcess
 from tests.scan_probe import ScanProbe
 
-STUDIO = "/studio/live"
 # The sandbox has one event.
 SANDBOX_EVENT = "00000000-0000-0000-0000-00000000e7e7"
 
@@ -41,7 +41,10 @@ class Target:
         return self.server.client(self.sandbox_key if sandbox else self.key)
 
     def page(self, rest: str) -> str:
-        return f"{STUDIO}/{rest}"
+        return f"{root_of(self.tenant.id, Mode.LIVE)}/{rest}"
+
+    def event_page(self, rest: str = "", event_id: UUID | None = None) -> str:
+        return self.page(f"events/{event_id or self.tenant.event_id}{rest}")
 
     def probe(self, server: GatepassProcess | None = None) -> ScanProbe:
         """A gate of the other organization."""
@@ -61,7 +64,3 @@ async def make_target(db: Database, server: GatepassProcess) -> Target:
     session = await session_token(tenant)
     card = await other.card()
     return Target(server, tenant, session, key.text, sandbox_key.text, other, other_key.text, card.number)
-
-
-def event_path(event_id: UUID, rest: str = "") -> str:
-    return f"{STUDIO}/events/{event_id}{rest}"

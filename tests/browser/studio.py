@@ -34,6 +34,7 @@ class Stack:
         return f"http://localhost:{self.server.port}"
 
     def url(self, rest: str, mode: str = "live") -> str:
+        """An address without an organization is that of the session."""
         return self.origin + (rest if rest.startswith("/") else f"/studio/{mode}/{rest}")
 
 

@@ -13,6 +13,7 @@ from gatepass.domain.events.details import Details
 from gatepass.domain.keys import Mode, make_key
 from gatepass.domain.staff import Role, invitations, sign_in_links
 from gatepass.domain.staff.sessions import token_digest
+from gatepass.studio.services.templates import root_of
 from gatepass.studio.web import cookies
 from tests import factory
 from tests.attacks.studio_client import session_token
@@ -105,14 +106,15 @@ async def test_a_link_is_opened_at_the_host_of_its_cell(cells: Cells, cell: Runn
 
 
 async def test_a_link_signs_in_and_its_session_reaches_its_cell_only(cells: Cells, cell: RunningCell) -> None:
+    home = f"{root_of(cell.tenant.id, 'live')}/home"
     async with cells.browser(cell.letter) as client:
         answer = await client.post(f"/studio/link/{await sign_in_link(cell)}")
         assert answer.status_code == 303
         cookie = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
-        assert (await client.get("/studio/live/home", headers=cookie)).status_code == 200
+        assert (await client.get(home, headers=cookie)).status_code == 200
     for host in {None, *LETTERS} - {cell.letter}:
         async with cells.browser(host) as client:
-            answer = await client.get("/studio/live/home", headers=cookie)
+            answer = await client.get(home, headers=cookie)
             assert answer.status_code == (404 if host is None else 303)
             assert "/studio/sign-in" in answer.headers.get("location", "/studio/sign-in")
 
@@ -130,7 +132,7 @@ async def test_an_invitation_made_in_the_studio_is_accepted_through_the_edge(cel
     cookie = {"Cookie": f"{cookies.SESSION}={await session_token(cell.tenant)}"}
     async with cells.browser(cell.letter) as client:
         form = {"email": f"{secrets.token_hex(8)}@example.org", "role": "viewer"}
-        page = await client.post("/studio/live/team/invite", data=form, headers=cookie)
+        page = await client.post(f"{root_of(cell.tenant.id, 'live')}/team/invite", data=form, headers=cookie)
         (link,) = set(
             re.findall(rf"{cells.edge.url_of(cell.letter)}/studio/welcome/({cell.letter}\.[\w-]+)", page.text)
         )

@@ -24,6 +24,7 @@ class Facts:
     key: str
     sandbox_key: str
     session: str
+    organization_id: str
     event_id: str
     category_id: str
     card_id: str
@@ -78,7 +79,7 @@ class Corpus:
         )
         if method == b"POST":
             headers = (*headers, (b"Content-Type", kind))
-        return Template(method, b"/studio/live/" + path, headers, body)
+        return Template(method, f"/studio/o/{self.facts.organization_id}/live/".encode() + path, headers, body)
 
     def upload(self, content: bytes, rng: Random | None = None) -> Template:
         key = str(UUID(int=(rng or Random(0)).getrandbits(128))).encode()

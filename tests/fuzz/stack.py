@@ -72,6 +72,7 @@ async def _facts(target: Target) -> Facts:
         key=target.key,
         sandbox_key=target.sandbox_key,
         session=target.session,
+        organization_id=str(target.tenant.id),
         event_id=str(tenant.event_id),
         category_id=str(tenant.category_id),
         card_id=str(card.id),

@@ -12,7 +12,9 @@ from tests.fuzz.mutator import CONTENT, FRAMING, mutate
 from tests.fuzz.pools import Pools, fill
 from tests.fuzz.run import Result
 
-FACTS = Facts(1, "svc_live_a", "svc_test_a", "session", NIL, NIL, NIL, "SVC 0000 0000 0000", "SVC1.a.1.b", NIL, "abc")
+FACTS = Facts(
+    1, "svc_live_a", "svc_test_a", "session", NIL, NIL, NIL, NIL, "SVC 0000 0000 0000", "SVC1.a.1.b", NIL, "abc"
+)
 
 
 @pytest.fixture(scope="module")

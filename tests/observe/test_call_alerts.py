@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from gatepass.base.ids import new_id
+from gatepass.studio.services.templates import root_of
 from gatepass.studio.web import cookies
 from tests import factory
 from tests.attacks.studio_client import session_token
@@ -92,7 +93,7 @@ async def test_a_live_page_is_wrong(watched: Watched) -> None:
     tenant = watched.stack.tenant
     assert "GatepassLiveDisagreement" not in watched.prometheus.firing()
     cookie = await session_token(tenant)
-    url = f"{watched.studio.url}/studio/live/events/{tenant.event_id}/live/stream"
+    url = f"{watched.studio.url}{root_of(tenant.id, 'live')}/events/{tenant.event_id}/live/stream"
     async with (
         httpx2.AsyncClient(headers={"Cookie": f"{cookies.SESSION}={cookie}"}, timeout=30) as client,
         client.stream("GET", url) as page,

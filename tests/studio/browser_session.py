@@ -10,6 +10,7 @@ from gatepass.base.ids import new_id
 from gatepass.domain import staff
 from gatepass.domain.staff import Person, Role
 from gatepass.studio.middleware import Middleware
+from gatepass.studio.services.templates import root_of
 from gatepass.studio.web import cookies
 from tests import factory
 from tests.server.asgi import TaskTransport
@@ -42,7 +43,11 @@ class BrowserSession:
 
     def url(self, rest: str) -> str:
         """`rest` is a path in the mode, unless it begins with a slash."""
-        return rest if rest.startswith("/") else f"/studio/{self.mode}/{rest}"
+        return rest if rest.startswith("/") else self.root() + rest
+
+    def root(self, mode: str | None = None) -> str:
+        """The beginning of the addresses of the organization's pages."""
+        return root_of(self.tenant.id, mode or self.mode) + "/"
 
     async def see(self, rest: str, *, status: int = 200) -> str:
         """The text of a page."""

@@ -59,7 +59,7 @@ async def write_of_endpoints(tx: Tx, mailer: Mailer, *, origin: str, at: datetim
             # A URL may hold a secret of the receiver's.
             "host": urlsplit(one.url).hostname or "",
             "since": _moment(one.failing_since),
-            "link": f"{origin}/studio/live/webhooks/{one.id}",
+            "link": f"{origin}/studio/o/{one.organization_id}/live/webhooks/{one.id}",
         }
         await _write(
             tx, mailer, LetterKind.ENDPOINT_FAILING, one.organization_id, Permission.WEBHOOKS_WRITE, values, at
@@ -79,7 +79,7 @@ async def write_of_keys(tx: Tx, mailer: Mailer, *, origin: str, at: datetime) ->
             "key": f"{one.name}, …{one.last_four}",
             "left": _left(one.expires_at - at),
             "ends": _moment(one.expires_at),
-            "link": f"{origin}/studio/live/keys/{one.id}",
+            "link": f"{origin}/studio/o/{one.organization_id}/live/keys/{one.id}",
         }
         await _write(tx, mailer, LetterKind.KEY_ENDING, one.organization_id, Permission.KEYS_WRITE, values, at)
     return len(found)

@@ -25,9 +25,10 @@ from gatepass.studio.account.credentials import changing_account, require_confir
 from gatepass.studio.account.new_credential import NewCredential
 from gatepass.studio.account.profile import ACCOUNT, Confirmed, back_to_account
 from gatepass.studio.services.templates import ROOT
-from gatepass.studio.web.auth import PageNotFound, Public, PublicContext, RedirectRequired, SignedIn, redirect_signed_in
+from gatepass.studio.web.auth import Public, PublicContext, RedirectRequired, SignedIn, redirect_signed_in
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form, Line
+from gatepass.studio.web.tab import PageNotFound
 
 router = APIRouter()
 

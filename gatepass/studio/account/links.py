@@ -18,8 +18,9 @@ from gatepass.domain.staff import membership, one_time_code, passkey, password
 from gatepass.domain.staff.mail import allowance, links
 from gatepass.domain.staff.mail.allowance import TooManyLetters
 from gatepass.studio.account.credentials import WRONG_LINK, ask_for_code
-from gatepass.studio.web.auth import HOME, PageNotFound, Public, PublicContext, redirect_signed_in
+from gatepass.studio.web.auth import HOME, Public, PublicContext, redirect_signed_in
 from gatepass.studio.web.forms import Form, Line
+from gatepass.studio.web.tab import PageNotFound
 
 router = APIRouter()
 

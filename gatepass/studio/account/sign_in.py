@@ -36,7 +36,6 @@ from gatepass.studio.web import cookies
 from gatepass.studio.web.auth import (
     HOME,
     CurrentStudio,
-    PageNotFound,
     Public,
     PublicContext,
     SignedIn,
@@ -44,6 +43,7 @@ from gatepass.studio.web.auth import (
     redirect_signed_in,
 )
 from gatepass.studio.web.forms import Form, Line, received
+from gatepass.studio.web.tab import PageNotFound
 
 router = APIRouter()
 
@@ -72,15 +72,16 @@ async def organizations(context: Public, session: SignedIn) -> Response:
 
 @router.post("/organizations")
 async def choose_organization(request: Request, session: SignedIn, studio: CurrentStudio) -> Response:
-    wanted = (await received(request)).value("organization_id")
+    """Also from a page that was made for another organization: it says what to open after the switch."""
+    form = await received(request)
     try:
-        organization_id = UUID(wanted)
+        organization_id = UUID(form.value("organization_id"))
     except ValueError:
         raise PageNotFound from None
     async with studio.db.transaction() as tx:
         if not await staff.switch_organization(tx, session.id, organization_id, person_id=session.person_id):
             raise PageNotFound
-    return RedirectResponse(HOME, 303)
+    return RedirectResponse(own_page(form.value("next")), 303)
 
 
 @router.get("/sign-in")

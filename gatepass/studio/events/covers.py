@@ -12,7 +12,8 @@ from gatepass.base.ids import strict_uuid
 from gatepass.domain import events
 from gatepass.domain.cell import without_letter
 from gatepass.domain.events.image_format import ImageFormat
-from gatepass.studio.web.auth import CurrentStudio, PageNotFound
+from gatepass.studio.web.auth import CurrentStudio
+from gatepass.studio.web.tab import PageNotFound
 
 router = APIRouter()
 

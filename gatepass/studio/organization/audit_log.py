@@ -15,7 +15,6 @@ from gatepass.domain.actors import Actor, find_actors
 from gatepass.domain.audit_log import AuditEntry, AuditFilter
 from gatepass.domain.audit_subjects import SubjectName, find_subjects
 from gatepass.domain.staff import Permission, team
-from gatepass.studio.services.templates import ROOT
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import UNPROCESSABLE, Context
 from gatepass.studio.web.csv_download import csv_download
@@ -143,7 +142,6 @@ async def _facts(context: Context, form: Form, place: Place | None, found: list[
         "entries": found,
         "actors": actors,
         "subjects": subjects,
-        "studio": ROOT,
         "actor_choices": [("", "Anybody"), *_named(actors.values())],
         "subject_choices": [("", "Anything"), *((one, one.replace("_", " ")) for one in _subjects(form))],
         "actions": ACTIONS,

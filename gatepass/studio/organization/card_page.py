@@ -11,9 +11,10 @@ from gatepass.base.errors import InvalidRequest
 from gatepass.domain import card_look
 from gatepass.domain.card_look import LONGEST_LINE, CardLook
 from gatepass.domain.staff import Permission
-from gatepass.studio.web.auth import PageNotFound, may
+from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import UNPROCESSABLE, Context
 from gatepass.studio.web.forms import Form, FormTooLarge, OptionalLine, ShortLine
+from gatepass.studio.web.tab import PageNotFound
 
 router = APIRouter(prefix="/settings/card-page")
 

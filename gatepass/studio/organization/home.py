@@ -40,7 +40,8 @@ async def home(context: Annotated[Context, may(None)]) -> Response:
         put_away = await onboarding.dismissed(tx, context.organization_id, context.session.person_id)
         coming = await events.published(tx, context.organization_id, limit=3)
         needed = await attention.needed(tx, context.organization_id, at=context.at)
-    steps = [step for step in STEPS[checklist](progress) if context.may(step.needs)]
+    steps = STEPS[checklist](progress, context.root(Mode.LIVE), context.root(Mode.SANDBOX))
+    steps = [step for step in steps if context.may(step.needs)]
     return context.page(
         "home/home.html",
         steps=[] if checklist in put_away else steps,

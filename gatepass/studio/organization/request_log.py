@@ -17,11 +17,11 @@ from gatepass.domain.error_help import ERROR_HELP, help_for
 from gatepass.domain.keys import SCOPE_ENDPOINTS, Mode
 from gatepass.domain.request_log import LoggedCall
 from gatepass.domain.staff import Permission
-from gatepass.studio.services.templates import ROOT
-from gatepass.studio.web.auth import PageNotFound, may
+from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import UNPROCESSABLE, Context
 from gatepass.studio.web.forms import Form, OptionalLine
 from gatepass.studio.web.paging import PAGE, Moment, filters_in, place_in, rest_of
+from gatepass.studio.web.tab import PageNotFound
 
 router = APIRouter(prefix="/requests")
 
@@ -75,7 +75,7 @@ async def listed(context: Reader) -> Response:
     if form.value("id") and not form.errors:
         call = await _found(context, form.value("id").strip())
         if call is not None:
-            return _page_of(call)
+            return _page_of(context, call)
         form.errors["id"] = "No call of this organization with that request id is kept."
     if wanted is None or form.errors:
         return context.page("request_log/list.html", status=UNPROCESSABLE, **await _facts(context, form, None, []))
@@ -92,7 +92,7 @@ async def one(context: Reader, request_id: str) -> Response:
     if call is None:
         raise PageNotFound("No call of this organization with that request id is kept.")
     if call.mode != context.mode:
-        return _page_of(call)
+        return _page_of(context, call)
     async with context.db.autocommit() as tx:
         names = await keys.names_of(tx, context.organization_id, [call.key_id])
         event = await _event_of(tx, context, call)
@@ -116,9 +116,9 @@ async def _found(context: Context, named: str) -> LoggedCall | None:
         return await request_log.find_call(tx, context.organization_id, id)
 
 
-def _page_of(call: LoggedCall) -> Response:
+def _page_of(context: Context, call: LoggedCall) -> Response:
     """The page of a call in the call's own mode."""
-    return RedirectResponse(f"{ROOT}/{call.mode}/requests/{request_text(call.id)}", 303)
+    return RedirectResponse(f"{context.root(call.mode)}/requests/{request_text(call.id)}", 303)
 
 
 async def _event_of(tx: Tx, context: Context, call: LoggedCall) -> events.Event | None:

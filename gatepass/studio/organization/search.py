@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from gatepass.base.ids import REQUEST_PREFIX, strict_uuid
 from gatepass.domain import search
+from gatepass.domain.keys import Mode
 from gatepass.domain.search import SearchKind, SearchResult
 from gatepass.domain.staff import Permission
 from gatepass.studio.web.auth import may
@@ -52,13 +53,13 @@ async def _found(context: Context, wanted: str) -> list[tuple[SearchResult, str]
             found = await search.by_text(
                 tx, context.organization_id, wanted, names=context.may(Permission.HOLDERS_READ)
             )
-    return [(one, _address(one)) for one in found if context.may(PAGES[one.kind][1])]
+    return [(one, _address(context, one)) for one in found if context.may(PAGES[one.kind][1])]
 
 
-def _address(found: SearchResult) -> str:
+def _address(context: Context, found: SearchResult) -> str:
     """Keys and endpoints belong to a mode; everything else is live."""
     path = PAGES[found.kind][0].format(id=found.id, parent_id=found.parent_id)
-    return f"/studio/{found.mode or 'live'}/{path}"
+    return f"{context.root(found.mode or Mode.LIVE)}/{path}"
 
 
 def _bare(text: str) -> UUID | None:

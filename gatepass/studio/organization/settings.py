@@ -15,9 +15,10 @@ from gatepass.domain.events import time_zones
 from gatepass.domain.keys import RATES
 from gatepass.domain.organizations import Organization
 from gatepass.domain.staff import Permission
-from gatepass.studio.web.auth import PageNotFound, may
+from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import UNPROCESSABLE, Context
 from gatepass.studio.web.forms import Form, Line, Reason
+from gatepass.studio.web.tab import PageNotFound
 
 router = APIRouter(prefix="/settings")
 

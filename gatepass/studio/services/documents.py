@@ -78,7 +78,7 @@ EXPLAINED_BY: Final = (
     ("sign-in|link|confirm|second-factor", "people#sign-in"),
     ("organizations", "people"),
 )
-PAGE: Final = re.compile(rf"{ROOT}/(?:(?:live|sandbox)/)?(.*)")
+PAGE: Final = re.compile(rf"{ROOT}/(?:(?:o/[^/]+/)?(?:live|sandbox)/)?(.*)")
 # A page that no line names, such as one that does not exist, is explained by the first document.
 PLACES: Final = [(re.compile(f"(?:{page})"), document) for page, document in EXPLAINED_BY]
 # A wheel has them beside the templates, a checkout where a forge shows them.

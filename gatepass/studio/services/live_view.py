@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from gatepass.domain import live
+from gatepass.domain import live, twin
 from gatepass.domain.live import Minute
 from gatepass.domain.tickets.activation import REFUSALS
 from gatepass.studio.services.live_watcher import EventRef, Figures, LiveWatcher
-from gatepass.studio.services.templates import Templates, wall_text
+from gatepass.studio.services.templates import Templates, root_of, wall_text
 
 MOST_CATEGORIES: Final = 24
 MOST_GATES: Final = 12
@@ -93,7 +93,7 @@ def facts(event_ref: EventRef, figures: Figures) -> dict[str, Any]:
         "more_gates": max(0, len(gates) - MOST_GATES),
         "on_the_wall": MOST_ON_THE_WALL,
         "masked": live.masked,
-        "root": f"/studio/{event_ref.mode}",
+        "root": root_of(twin.owner_of(event_ref.organization_id), event_ref.mode),
     }
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
@@ -15,6 +16,8 @@ from markupsafe import Markup
 HERE: Final = Path(__file__).parent.parent
 STATIC: Final = HERE / "static"
 ROOT: Final = "/studio"
+# Where the sections are: organization and mode stand in the address of each of their pages, forms and streams.
+SECTIONS: Final = ROOT + "/o/{organization}/{mode}"
 
 
 class Templates:
@@ -34,6 +37,11 @@ class Templates:
 
     def render(self, template: str, facts: dict[str, Any]) -> str:
         return self._templates.get_template(template).render(facts)
+
+
+def root_of(organization_id: UUID, mode: str) -> str:
+    """The beginning of the address of every page of this organization in this mode."""
+    return SECTIONS.format(organization=organization_id, mode=mode)
 
 
 @cache

@@ -15,20 +15,20 @@ from starlette.responses import RedirectResponse, Response
 
 from gatepass.base.database import Tx
 from gatepass.base.ids import strict_uuid
-from gatepass.domain import cards, devices, events, incidents, tickets, twin
+from gatepass.domain import cards, devices, events, incidents, staff, tickets, twin
 from gatepass.domain.actors import find_actors
 from gatepass.domain.cards import CardStatus, HeldCard
 from gatepass.domain.events import CatalogueEntry, EventNotFound, EventStatus, TicketCategory
 from gatepass.domain.keys import Mode
 from gatepass.domain.staff import Permission
 from gatepass.domain.tickets import AlreadyActivated, ListedTicket, TicketState
-from gatepass.studio.services.templates import ROOT
+from gatepass.studio.services.templates import root_of
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import UNPROCESSABLE, Context
 from gatepass.studio.web.forms import Form, Line
 from gatepass.studio.web.page_event import event_with_tickets
 
-# Without a mode in its URL: a scanner need not know whether it rehearses.
+# Without organization and mode in its URL: a scanner need not know whose it is, and whether it rehearses.
 scanner_link = APIRouter(prefix="/lead")
 router = APIRouter(prefix="/events/{event_id}/lead")
 
@@ -66,18 +66,18 @@ class Guest:
 
 
 @scanner_link.get("")
-async def enter(context: Lead, event: str = "", gate: str = "") -> Response:
-    """From the scanner to the page of its event, live or rehearsed."""
+async def enter(context: Annotated[Context, may(None)], event: str = "", gate: str = "") -> Response:
+    """From the scanner to the page of its event, live or rehearsed, in the organization of the person that has it."""
     event_id = strict_uuid(event)
     if event_id is None:
-        return RedirectResponse(f"{ROOT}/{Mode.LIVE}/events", 303)
+        return RedirectResponse(f"{context.root(Mode.LIVE)}/events", 303)
     async with context.db.autocommit() as tx:
-        known = await events.titles_of(tx, context.organization_id, [event_id])
-        rehearsed = await events.titles_of(tx, twin.twin_id(context.organization_id), [event_id])
-    if not known and not rehearsed:
-        raise EventNotFound
-    mode = Mode.LIVE if known else Mode.SANDBOX
-    return RedirectResponse(f"{ROOT}/{mode}/events/{event_id}/lead{_query(gate)}", 303)
+        for place in await staff.memberships(tx, context.session.person_id):
+            for mode, id in ((Mode.LIVE, place.organization_id), (Mode.SANDBOX, twin.twin_id(place.organization_id))):
+                if await events.titles_of(tx, id, [event_id]):
+                    page = f"{root_of(place.organization_id, mode)}/events/{event_id}/lead{_query(gate)}"
+                    return RedirectResponse(page, 303)
+    raise EventNotFound
 
 
 @router.get("")

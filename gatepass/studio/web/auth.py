@@ -13,7 +13,6 @@ from fastapi import Depends, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gatepass.base.database import Tx
-from gatepass.base.errors import Refusal
 from gatepass.domain import staff
 from gatepass.domain.keys import Mode
 from gatepass.domain.security_log import Action, Means
@@ -26,16 +25,11 @@ from gatepass.studio.web import cookies
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form, received
 from gatepass.studio.web.security_events import note_refusal, note_stranger
+from gatepass.studio.web.tab import PageNotFound, page_of_sender, require_tab
 
 HOME: Final = f"{ROOT}/live/home"
 # Pages of the studio, and nothing that a browser could take for another site (open redirect).
 OWN_PAGE: Final = re.compile(r"/studio/[A-Za-z0-9\-._~!$&'()*+,;=:@%/?]{0,1500}")
-
-
-class PageNotFound(Refusal):
-    """There is no such page, or not in this organization."""
-
-    code = "not_found"
 
 
 class RedirectRequired(Exception):  # noqa: N818  not an error: a page that comes first
@@ -82,6 +76,7 @@ def may(permission: Permission | None, *, confirmed: bool = False, anywhere: boo
         role = session.held_role
         if role is None or session.organization_id is None:
             raise RedirectRequired(f"{ROOT}/organizations")
+        await require_tab(request, studio.db, session)
         found = Context(
             request, studio, session, session.organization_id, role, _mode(request), studio.clock(),
             request.scope["gatepass.address"],
@@ -123,9 +118,7 @@ def _back_to(request: Request) -> str:
 
 
 def _page_of(request: Request) -> str:
-    origin, _, rest = request.headers.get("referer", "").partition("://")
-    path = "/" + rest.partition("/")[2].partition("?")[0]
-    return path if origin and path.startswith(ROOT + "/") else f"{ROOT}/{_mode(request)}/home"
+    return page_of_sender(request) or f"{ROOT}/{_mode(request)}/home"
 
 
 @dataclass(frozen=True, slots=True)

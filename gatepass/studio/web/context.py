@@ -19,7 +19,7 @@ from gatepass.domain.keys import Mode
 from gatepass.domain.staff import MAY, NotPermitted, Permission, Role, Session
 from gatepass.studio.services.documents import help_url
 from gatepass.studio.services.studio import Studio
-from gatepass.studio.services.templates import ROOT
+from gatepass.studio.services.templates import root_of
 from gatepass.studio.web import cookies
 from gatepass.studio.web.forms import LARGEST_FORM, Form, received
 from gatepass.studio.web.menu import menu_of
@@ -65,9 +65,13 @@ class Context:
     def may(self, permission: Permission) -> bool:
         return permission in MAY[self.role]
 
+    def root(self, mode: str | None = None) -> str:
+        """The beginning of the addresses of this organization's pages, in the current mode or in this one."""
+        return root_of(self.organization_id, mode or self.mode)
+
     def path(self, rest: str) -> str:
         """The URL of a page in the current mode."""
-        return f"{ROOT}/{self.mode}/{rest}"
+        return f"{self.root()}/{rest}"
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Tx]:
@@ -121,12 +125,12 @@ class Context:
         return {
             "context": self,
             "mode": self.mode,
-            "root": f"{ROOT}/{self.mode}",
+            "root": self.root(),
             "may": self.may,
             "Permission": Permission,
             "menu": menu_of(
                 self.role,
-                self.mode,
+                self.root(),
                 path,
                 {"webhooks": self.session.failing_endpoints, "keys": self.session.ending_keys},
             ),
@@ -143,5 +147,5 @@ class Context:
     def _switch_url(self, path: str) -> str:
         """The same section in the other mode. Its list, because an id exists in one mode only."""
         other = Mode.SANDBOX if self.mode is Mode.LIVE else Mode.LIVE
-        section = path.removeprefix(f"{ROOT}/{self.mode}/").partition("/")[0] if path.startswith(self.path("")) else ""
-        return f"{ROOT}/{other}/{section or 'home'}"
+        section = path.removeprefix(self.path("")).partition("/")[0] if path.startswith(self.path("")) else ""
+        return f"{self.root(other)}/{section or 'home'}"

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gatepass.domain.keys import Mode
 from gatepass.domain.staff import MAY, Permission, Role
-from gatepass.studio.services.templates import ROOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +38,14 @@ SECTIONS: Final = (
 )
 
 
-def menu_of(role: Role, mode: Mode, path: str, attention: Mapping[str, int]) -> list[MenuEntry]:
+def menu_of(role: Role, root: str, path: str, attention: Mapping[str, int]) -> list[MenuEntry]:
     """`attention` is how many things in a section need it, by the section's name."""
     return [
         MenuEntry(
             one.title,
             one.icon,
-            f"{ROOT}/{mode}/{one.name}",
-            _is_current(path, mode, one.name),
+            f"{root}/{one.name}",
+            _is_current(path, root, one.name),
             attention.get(one.name, 0),
         )
         for one in SECTIONS
@@ -55,6 +53,6 @@ def menu_of(role: Role, mode: Mode, path: str, attention: Mapping[str, int]) -> 
     ]
 
 
-def _is_current(path: str, mode: Mode, name: str) -> bool:
-    place = f"{ROOT}/{mode}/{name}"
+def _is_current(path: str, root: str, name: str) -> bool:
+    place = f"{root}/{name}"
     return path == place or path.startswith(place + "/")

@@ -12,12 +12,12 @@ from gatepass.domain.security_log import NOBODY, Action
 from gatepass.domain.staff import Session
 from gatepass.domain.staff.invitations import ReceivedInvitation
 from gatepass.studio.services.studio import Studio
-from gatepass.studio.services.templates import ROOT
+from gatepass.studio.services.templates import ROOT, SECTIONS
 from gatepass.studio.web import cookies
 
 CROSS_SITE: Final = "cross_site"
 SECTION: Final = re.compile(
-    r"/studio/(?:(?:live|sandbox)/)?(account|address|audit|cards|confirm|devices|events|home|keys|link|organizations"
+    r"/studio/(?:(?:o/[^/]+/)?(?:live|sandbox)/)?(account|address|audit|cards|confirm|devices|events|home|keys|link|organizations"
     r"|second-factor|settings|sign-in|sign-out|team|tickets|webhooks|welcome)(?:/|$)"
 )
 
@@ -88,6 +88,6 @@ def route_of(request: Request) -> str:
     A request that was refused before it was routed has the name of its section.
     """
     if (route := request.scope.get("route")) is not None:
-        return f"{request.method} {route.path.removeprefix(ROOT).removeprefix('/{mode}')}"
+        return f"{request.method} {route.path.removeprefix(SECTIONS).removeprefix(ROOT)}"
     found = SECTION.match(request.scope["path"])
     return f"{request.method} {'/' + found[1] if found else 'unknown'}"

@@ -10,6 +10,7 @@ from gatepass.base.ids import new_id
 from gatepass.domain import keys, staff
 from gatepass.domain.staff import Role, invitations
 from gatepass.domain.staff.webauthn import RelyingParty
+from gatepass.studio.services.templates import root_of
 from tests import factory
 from tests.attacks.studio_client import StudioClient, audited, line_in, member, visiting
 from tests.authenticator import Authenticator
@@ -239,23 +240,25 @@ async def test_an_invitation_opened_and_accepted(scene: Scene) -> None:
 )
 async def test_an_export(scene: Scene, path: str, name: str) -> None:
     person, scene.client.session = await member(scene.tenant)
-    assert (await scene.client.get(f"/studio/live/{path.format(event=scene.tenant.event_id)}")).status_code == 200
+    assert (
+        await scene.client.get(f"{root_of(scene.tenant.id, 'live')}/{path.format(event=scene.tenant.event_id)}")
+    ).status_code == 200
     line = await scene.client.line(name, actor=f"person {person.id}")
     assert line["organization_ids"] == [str(scene.tenant.id)]
 
 
 async def test_an_export_without_names_says_so(scene: Scene) -> None:
     _, scene.client.session = await member(scene.tenant, Role.VIEWER)
-    await scene.client.get(f"/studio/live/events/{scene.tenant.event_id}/tickets/export")
+    await scene.client.get(f"{root_of(scene.tenant.id, 'live')}/events/{scene.tenant.event_id}/tickets/export")
     await scene.client.line("event_tickets_exported")
 
 
 async def test_keys_that_are_made_and_revoked(scene: Scene) -> None:
     _, scene.client.session = await member(scene.tenant)
     form = {"name": "Gate", "scopes": "events:read", "expiry": "7d"}
-    await scene.client.post("/studio/live/keys", data=form)
+    await scene.client.post(f"{root_of(scene.tenant.id, 'live')}/keys", data=form)
     line = await scene.client.line("key_issued")
-    await scene.client.post(f"/studio/live/keys/{line['subject_id']}/revoke")
+    await scene.client.post(f"{root_of(scene.tenant.id, 'live')}/keys/{line['subject_id']}/revoke")
     await scene.client.line("key_revoked", subject_id=line["subject_id"])
 
 

@@ -8,6 +8,7 @@ import pytest
 from gatepass.domain import keys
 from gatepass.domain.keys import Scope
 from gatepass.domain.staff import MAY, Role
+from gatepass.studio.services.templates import root_of
 from tests import factory
 from tests.api.endpoints import ENDPOINTS, Endpoint
 from tests.attacks.studio_client import StudioClient, audited, entries, fresh_address, line_in, member, visiting
@@ -60,7 +61,7 @@ async def test_each_route_with_a_session_that_ended(client: StudioClient, tenant
 
 
 async def test_each_route_with_the_ids_of_others(client: StudioClient, tenant: factory.Tenant) -> None:
-    theirs = await all_ids(await factory.tenant(tenant.db))
+    theirs = await all_ids(await factory.tenant(tenant.db)) | {"organization": str(tenant.id)}
     person, client.session = await member(tenant)
     found = [walk for walk in WALKS if "{mode}" in walk.path and walk.takes_ids]
     for walk in found:
@@ -91,7 +92,7 @@ async def test_a_form_of_another_site(
 ) -> None:
     person, session = await member(tenant)
     client.session = session if signed_in else None
-    assert (await client.post("/studio/live/team/invite", headers=headers)).status_code == 403
+    assert (await client.post(f"{root_of(tenant.id, 'live')}/team/invite", headers=headers)).status_code == 403
     line = await client.line("access_refused", reason="cross_site", route="POST /team")
     assert line.get("actor") == (f"person {person.id}" if signed_in else None)
     assert len(await audited(tenant, person.id)) == int(signed_in)
@@ -120,14 +121,14 @@ async def test_a_role_above_ones_own(client: StudioClient, tenant: factory.Tenan
     """The page shows the form again, which is no 403, but it was a refusal all the same."""
     admin, client.session = await member(tenant, Role.ADMIN)
     form = {"email": "somebody@example.org", "role": "owner"}
-    assert (await client.post("/studio/live/team/invite", data=form)).status_code == 422
+    assert (await client.post(f"{root_of(tenant.id, 'live')}/team/invite", data=form)).status_code == 422
     await client.line("access_refused", reason="not_permitted", route="POST /team/invite")
     assert [entry["action"] for entry in await audited(tenant, admin.id)] == ["access_refused"]
 
 
 async def test_a_trial_key_names_its_person(client: StudioClient, tenant: factory.Tenant) -> None:
     person, client.session = await member(tenant, Role.DEVELOPER)
-    await client.post("/studio/sandbox/home/try")
+    await client.post(f"{root_of(tenant.id, 'sandbox')}/home/try")
     await line_in(client.server, "key_issued", actor=f"person {person.id}")
 
 
@@ -157,13 +158,13 @@ async def test_a_flood_of_refusals_leaves_few_entries(client: StudioClient, tena
     person, client.session = await member(tenant, Role.VIEWER)
     for _ in range(40):
         if what == "role":
-            await client.get("/studio/live/keys")
+            await client.get(f"{root_of(tenant.id, 'live')}/keys")
         elif what == "cross_site":
-            await client.post("/studio/live/keys", headers={"Sec-Fetch-Site": "cross-site"})
+            await client.post(f"{root_of(tenant.id, 'live')}/keys", headers={"Sec-Fetch-Site": "cross-site"})
         elif what == "confirmation":
             await client.post("/studio/confirm/passkey", data={"answer": "{}"})
         else:
-            await client.get(f"/studio/live/keys/{person.id}")
+            await client.get(f"{root_of(tenant.id, 'live')}/keys/{person.id}")
     assert len(await audited(tenant, person.id)) <= 2
     assert len(client.lines()) <= 10
 
@@ -183,10 +184,10 @@ async def test_no_text_forges_a_line(client: StudioClient, tenant: factory.Tenan
     await client.get(f"/studio/{quote(text, safe='')}/keys")
     await client.post(f"/studio/{quote(text, safe='')}", headers={"Sec-Fetch-Site": "cross-site"})
     await client.get(f"/api/public/v1/{quote(text, safe='')}", headers={"Authorization": f"Bearer {header}"})
-    await client.get("/studio/live/home", headers={"X-Forwarded-For": header, "User-Agent": header})
+    await client.get(f"{root_of(tenant.id, 'live')}/home", headers={"X-Forwarded-For": header, "User-Agent": header})
     _, client.session = await member(tenant, Role.VIEWER)
     await client.post("/studio/account/name", data={"name": text})
-    await client.get("/studio/live/keys", headers={"User-Agent": header})
+    await client.get(f"{root_of(tenant.id, 'live')}/keys", headers={"User-Agent": header})
     await client.line("access_refused", reason="not_permitted")
     assert not [line for line in entries(client.server.lines) if line.get("forged")]
     assert not [line for line in client.server.lines if line.startswith('{"event": "signed_in", "level"')]

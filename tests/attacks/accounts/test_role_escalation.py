@@ -103,14 +103,14 @@ def test_nobody_makes_a_live_key_that_can_do_what_they_may_not(
 
 @pytest.mark.parametrize("role", MAKERS)
 def test_in_the_sandbox_they_make_what_they_like(staff: dict[str, tuple[str, Visitor]], role: str) -> None:
-    assert staff[role][1].post("/studio/sandbox/keys", scopes="admin", **KEY).status_code == 303
+    assert staff[role][1].post("sandbox/keys", scopes="admin", **KEY).status_code == 303
 
 
 @pytest.mark.parametrize("role", MAKERS)
 def test_a_sandbox_admin_key_is_not_rolled_into_a_live_one(
     world: World, staff: dict[str, tuple[str, Visitor]], role: str
 ) -> None:
-    made = staff[role][1].post("/studio/sandbox/keys", scopes="admin", **KEY)
+    made = staff[role][1].post("sandbox/keys", scopes="admin", **KEY)
     key_id = made.headers["location"].split("/")[-2]
     answer = staff[role][1].post(f"keys/{key_id}/roll", overlap="now", expiry="7d")
     assert answer.status_code == 404
@@ -183,7 +183,7 @@ def test_no_trial_key_for_who_makes_no_keys(staff: dict[str, tuple[str, Visitor]
 def test_a_trial_key_names_who_made_it(staff: dict[str, tuple[str, Visitor]]) -> None:
     visitor = staff["developer"][1]
     assert visitor.post("home/try").status_code == 200
-    rows = visitor.get("/studio/sandbox/keys").text.split("<tr>")
+    rows = visitor.get("sandbox/keys").text.split("<tr>")
     row = next(row for row in rows if "Trial scan of the studio" in row)
     assert "The developer" in row
 

@@ -8,6 +8,7 @@ import pytest
 from gatepass.domain import staff
 from gatepass.domain.staff import MAY, Person, Role
 from gatepass.domain.staff.webauthn import RelyingParty
+from gatepass.studio.services.templates import root_of
 from tests import factory
 from tests.attacks.accounts.every_route import KINDS, ask_every_route
 from tests.attacks.studio_client import StudioClient, audited, member, visiting
@@ -26,8 +27,11 @@ class Scene:
     client: StudioClient
     person: Person
 
-    async def enters(self) -> bool:
-        answer = await self.client.get("/studio/live/home")
+    def page(self, rest: str) -> str:
+        return f"{root_of(self.tenant.id, 'live')}/{rest}"
+
+    async def enters(self, other: factory.Tenant | None = None) -> bool:
+        answer = await self.client.get(f"{root_of((other or self.tenant).id, 'live')}/home")
         if answer.status_code == 200:
             return True
         assert answer.headers["location"].startswith(ASKED_FOR), answer.headers
@@ -69,14 +73,14 @@ async def test_no_route_of_the_organization_answers(scene: Scene, kind: str, mod
 
 
 async def test_htmx_leaves_the_page(scene: Scene) -> None:
-    answer = await scene.client.get("/studio/live/keys", headers={"HX-Request": "true"})
+    answer = await scene.client.get(scene.page("keys"), headers={"HX-Request": "true"})
     assert (answer.status_code, answer.text) == (204, "")
     assert answer.headers["hx-redirect"].startswith(ASKED_FOR)
 
 
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"])
 async def test_no_other_method_answers(scene: Scene, method: str) -> None:
-    answer = await scene.client.request(method, "/studio/live/keys")
+    answer = await scene.client.request(method, scene.page("keys"))
     assert answer.status_code in (303, 404, 405)
     assert "svc_" not in answer.text
 
@@ -84,15 +88,17 @@ async def test_no_other_method_answers(scene: Scene, method: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/studio/live//keys",
-        "/studio/live/keys/",
+        "/studio/o/{id}/live//keys",
+        "/studio/o/{id}/live/keys/",
+        "/studio/o/{id}/LIVE/keys",
+        "/studio/o/{id}/live/%6beys",
+        "/studio/o/{id}/live/../live/keys",
+        "/studio/live/keys",
         "/studio/LIVE/keys",
-        "/studio/live/%6beys",
-        "/studio/live/../live/keys",
     ],
 )
 async def test_no_spelling_of_a_path_answers(scene: Scene, path: str) -> None:
-    answer = await scene.client.get(path)
+    answer = await scene.client.get(path.format(id=scene.tenant.id))
     assert answer.status_code in (303, 404)
 
 
@@ -129,7 +135,7 @@ async def test_a_wrong_code_is_not(scene: Scene) -> None:
     known = await somebody(scene.tenant, codes=True)
     scene.client.session = None
     await scene.sign_in(known, "000000")
-    answer = await scene.client.get("/studio/live/home")
+    answer = await scene.client.get(scene.page("home"))
     assert answer.headers["location"].startswith("/studio/sign-in")
 
 
@@ -186,7 +192,7 @@ async def test_switching_between_organizations_neither_helps_nor_harms(scene: Sc
     async with other.db.transaction() as tx:
         await staff.join(tx, other.id, scene.person.id, Role.OWNER, by=factory.BY, at=factory.now())
     await scene.client.post("/studio/organizations", data={"organization_id": str(other.id)})
-    assert await scene.enters()
+    assert await scene.enters(other)
     await scene.client.post("/studio/organizations", data={"organization_id": str(scene.tenant.id)})
     assert not await scene.enters()
 
@@ -196,14 +202,14 @@ async def test_only_an_owner_with_a_second_factor_turns_it_on(scene: Scene, role
     await require(scene.tenant, required=False)
     for second_factor in (False, True):
         _, scene.client.session = await member(scene.tenant, role, second_factor=second_factor)
-        answer = await scene.client.post("/studio/live/settings/access/second-factor", data={"required": "true"})
+        answer = await scene.client.post(scene.page("settings/access/second-factor"), data={"required": "true"})
         wanted = 403 if role is not Role.OWNER else 303 if second_factor else 422
         assert answer.status_code == wanted
     assert await scene.enters()
 
 
 async def test_it_is_not_turned_off_from_outside(scene: Scene) -> None:
-    answer = await scene.client.post("/studio/live/settings/access/second-factor", data={"required": "false"})
+    answer = await scene.client.post(scene.page("settings/access/second-factor"), data={"required": "false"})
     assert answer.headers["location"].startswith(ASKED_FOR)
     assert not await scene.enters()
 
@@ -216,9 +222,9 @@ async def test_api_keys_are_not_affected(scene: Scene) -> None:
 
 async def test_the_team_page_shows_who_lacks_it(scene: Scene) -> None:
     viewer, scene.client.session = await member(scene.tenant, Role.VIEWER)
-    page = await scene.client.get("/studio/live/team")
+    page = await scene.client.get(scene.page("team"))
     assert page.text.count("Second factor missing") == 2, MAY[Role.VIEWER]
     known = await somebody(scene.tenant, codes=True)
-    page = await scene.client.get(f"/studio/live/team/{known.person.id}")
+    page = await scene.client.get(scene.page(f"team/{known.person.id}"))
     assert "Second factor missing" not in page.text
-    assert "Second factor missing" in (await scene.client.get(f"/studio/live/team/{viewer.id}")).text
+    assert "Second factor missing" in (await scene.client.get(scene.page(f"team/{viewer.id}"))).text

@@ -32,7 +32,7 @@ async def test_a_forged_cookie(server: GatepassProcess, tenant: factory.Tenant, 
     token = await session_token(tenant)
     swapped = token.swapcase()
     async with browser(server, value.format(token=token, head=token[:-1], swapped=swapped)) as client:
-        answer = await client.get("/studio/live/home")
+        answer = await client.get("/studio/account")
     assert answer.status_code == 303
     assert answer.headers["location"].startswith("/studio/sign-in")
 
@@ -45,7 +45,7 @@ async def test_a_cookie_that_another_page_could_set(server: GatepassProcess, ten
     token = await session_token(tenant)
     headers = {"Cookie": f"{name}={token}", "Sec-Fetch-Site": "same-origin"}
     async with httpx2.AsyncClient(base_url=server.url, headers=headers) as client:
-        answer = await client.get("/studio/live/home")
+        answer = await client.get("/studio/account")
     assert (answer.status_code == 200) is (name.strip() == cookies.SESSION)
 
 
@@ -61,19 +61,19 @@ async def test_signing_in_makes_a_new_session(server: GatepassProcess, tenant: f
         assert attribute.lower() in given.lower()
     assert "domain=" not in given.lower()
     async with browser(server, planted) as attacker:
-        assert (await attacker.get("/studio/live/home")).status_code == 303, "the planted session has ended"
+        assert (await attacker.get("/studio/account")).status_code == 303, "the planted session has ended"
 
 
 async def test_a_session_that_was_signed_out(server: GatepassProcess, tenant: factory.Tenant) -> None:
     token = await session_token(tenant)
     async with browser(server, token) as client:
-        assert (await client.get("/studio/live/home")).status_code == 200
+        assert (await client.get("/studio/account")).status_code == 200
         assert (await client.post("/studio/sign-out")).status_code == 303
-        assert (await client.get("/studio/live/home")).status_code == 303
+        assert (await client.get("/studio/account")).status_code == 303
 
 
 async def test_no_session_by_get(server: GatepassProcess, tenant: factory.Tenant) -> None:
     token = await session_token(tenant)
     async with browser(server, token) as client:
         assert (await client.get("/studio/sign-out")).status_code in (404, 405)
-        assert (await client.get("/studio/live/home")).status_code == 200
+        assert (await client.get("/studio/account")).status_code == 200

@@ -9,6 +9,7 @@ import pytest
 from gatepass.base.ids import new_id
 from gatepass.domain import staff
 from gatepass.domain.staff import Person, Role, invitations
+from gatepass.studio.services.templates import root_of
 from tests import factory
 from tests.attacks.accounts.every_route import KINDS, ask_every_route
 from tests.attacks.studio_client import StudioClient, audited, member, visiting
@@ -16,7 +17,6 @@ from tests.processes import GatepassProcess, gatepass
 
 INSIDE, INSIDE_6, OUTSIDE = "198.51.100.7", "2001:db8:5::7", "203.0.113.9"
 NETWORKS: list[IPv4Network | IPv6Network] = [ip_network("198.51.100.0/24"), ip_network("2001:db8:5::/48")]
-PLACE = "/studio/live/home"
 
 
 @dataclass
@@ -27,13 +27,16 @@ class Scene:
     client: StudioClient
     person: Person
 
+    def page(self, rest: str) -> str:
+        return f"{root_of(self.tenant.id, 'live')}/{rest}"
+
     async def status(self, address: str, **headers: str) -> int:
         sent = {"X-Forwarded-For": address, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        return (await self.client.get(PLACE, headers=sent)).status_code
+        return (await self.client.get(self.page("home"), headers=sent)).status_code
 
     async def save(self, text: str, *, address: str = INSIDE) -> int:
         answer = await self.client.post(
-            "/studio/live/settings/access/networks", data={"networks": text}, headers={"X-Forwarded-For": address}
+            self.page("settings/access/networks"), data={"networks": text}, headers={"X-Forwarded-For": address}
         )
         return answer.status_code
 
@@ -66,7 +69,7 @@ async def test_no_route_of_the_organization_answers(scene: Scene, kind: str, mod
 
 
 async def test_the_page_says_why(scene: Scene) -> None:
-    answer = await scene.client.get(PLACE)
+    answer = await scene.client.get(scene.page("home"))
     assert "Not from here" in answer.text
     assert OUTSIDE in answer.text
     assert "/studio/organizations" in answer.text, "a way on"
@@ -129,7 +132,7 @@ async def test_no_other_header_is_believed(scene: Scene, name: str) -> None:
 
 async def test_without_a_proxy_no_header_is_believed(server: GatepassProcess, scene: Scene) -> None:
     async with visiting(server, scene.client.session) as direct:
-        answer = await direct.get(PLACE, headers={"X-Forwarded-For": INSIDE})
+        answer = await direct.get(scene.page("home"), headers={"X-Forwarded-For": INSIDE})
     assert answer.status_code == 403
 
 
@@ -145,7 +148,8 @@ async def test_other_organizations_are_not_affected(scene: Scene) -> None:
     async with other.db.transaction() as tx:
         await staff.join(tx, other.id, scene.person.id, Role.OWNER, by=factory.BY, at=factory.now())
     await scene.client.post("/studio/organizations", data={"organization_id": str(other.id)})
-    assert await scene.status(OUTSIDE) == 200
+    answer = await scene.client.get(f"{root_of(other.id, 'live')}/home", headers={"X-Forwarded-For": OUTSIDE})
+    assert answer.status_code == 200
     await scene.client.post("/studio/organizations", data={"organization_id": str(scene.tenant.id)})
     assert await scene.status(OUTSIDE) == 403
 

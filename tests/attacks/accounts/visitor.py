@@ -35,8 +35,8 @@ class Visitor:
     address: str = field(default_factory=lambda: f"2001:db8:{secrets.token_hex(2)}:{secrets.token_hex(2)}::1")
 
     def send(self, method: str, path: str, **fields: Any) -> httpx2.Response:
-        """A request as a browser makes it. `path` without a slash is a page of the live mode."""
-        url = self.server.url + (path if path.startswith("/") else f"/studio/live/{path}")
+        """A request as a browser makes it. `path` without a slash is of the organization, live unless it says."""
+        url = self.server.url + (path if path.startswith("/") else self._page(path))
         headers = {"Sec-Fetch-Site": "same-origin", "X-Forwarded-For": self.address}
         if self.cookie:
             headers["Cookie"] = f"{cookies.SESSION}={self.cookie}"
@@ -47,6 +47,14 @@ class Visitor:
             assert self.post("/studio/confirm", password=PASSWORD).status_code == 303
             return self.send(method, path, **fields)
         return answer
+
+    def _page(self, path: str) -> str:
+        """The address as the menu has it: of the organization in which the session works now."""
+        mode, _, rest = path.partition("/") if path.startswith(("live/", "sandbox/")) else ("live", "", path)
+        headers = {"Cookie": f"{cookies.SESSION}={self.cookie}", "X-Forwarded-For": self.address}
+        home = CLIENT.get(f"{self.server.url}/studio/{mode}/home", headers=headers).headers["location"]
+        CLIENT.cookies.clear()
+        return f"{home.removesuffix('/home')}/{rest}" if home.startswith("/studio/o/") else f"/studio/{mode}/{rest}"
 
     def get(self, path: str) -> httpx2.Response:
         return self.send("GET", path)

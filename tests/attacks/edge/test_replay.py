@@ -63,7 +63,7 @@ async def test_an_invitation_of_another_cell_lets_nobody_in(cells: Cells, spelli
 @pytest.mark.parametrize("host", ["b", None])
 async def test_a_session_of_another_cell_is_nobodys(cells: Cells, path: str, host: str | None) -> None:
     cookie = ("Cookie", f"{cookies.SESSION}={await session_token(cells.a.tenant)}")
-    assert visit(cells, "a", "GET", "/studio/live/home", cookie).status == 200
+    assert visit(cells, "a", "GET", "/studio/account", cookie).status == 200
     answer = visit(cells, host, "GET", path, cookie)
     assert answer.status in (303, 307, 404)
     assert b"Harbour Nights" not in answer.body

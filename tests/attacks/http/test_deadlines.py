@@ -12,6 +12,7 @@ import pytest
 from gatepass.api.openapi.docs_page import SCALAR
 from gatepass.base.settings import BASE_PATH
 from gatepass.domain import staff
+from gatepass.studio.services.templates import root_of
 from gatepass.studio.web import cookies
 from tests import factory
 from tests.factory import Tenant
@@ -148,7 +149,7 @@ async def stream(db: factory.Database) -> str:
         await staff.join(tx, tenant.id, person.id, staff.Role.OWNER, by=factory.BY, at=factory.now())
         token = await staff.begin(tx, person.id, at=factory.now(), address=None, browser="tests", confirmed=True)
     session = ("Cookie", f"{cookies.SESSION}={token}")
-    return request("GET", f"/studio/live/events/{tenant.event_id}/live/stream", [session]).decode()
+    return request("GET", f"{root_of(tenant.id, 'live')}/events/{tenant.event_id}/live/stream", [session]).decode()
 
 
 @pytest.fixture(scope="module")

@@ -151,7 +151,7 @@ async def session(tenant: Tenant) -> tuple[str, str]:
 
 
 async def test_a_session_in_a_trailer_is_none(port: int, session: tuple[str, str]) -> None:
-    home = "/studio/live/home"
+    home = "/studio/account"
     assert one(port, request("GET", home, [session])).status == 200
     answer = one(port, request("GET", home, trailers=[session]))
     assert (answer.status, answer.headers.get("location", "").split("?")[0]) == (303, "/studio/sign-in")

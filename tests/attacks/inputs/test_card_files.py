@@ -13,7 +13,7 @@ from gatepass.domain.cards import HolderDetails
 from gatepass.domain.tickets import TicketRequest
 from tests import factory
 from tests.attacks.inputs.test_csv_formulas import FORMULAS, assert_harmless
-from tests.attacks.target import Target, event_path
+from tests.attacks.target import Target
 from tests.studio.samples.tickets import made_file, ordered
 
 
@@ -33,15 +33,15 @@ async def test_another_organizations_file_is_not_found(target: Target) -> None:
     ready, making = await made_file(target.other), await ordered(target.other)
     async with target.studio() as owner:
         for event_id in (target.tenant.event_id, target.other.event_id):
-            there = event_path(event_id, "/cards")
+            there = target.event_page("/cards", event_id)
             answers = [
                 await owner.get(f"{there}/{ready}/file"),
                 await owner.post(f"{there}/{ready}/delete"),
                 await owner.post(f"{there}/{making}/stop"),
             ]
             assert [answer.status_code for answer in answers] == [404, 404, 404]
-        assert (await owner.get(event_path(target.other.event_id, "/cards"))).status_code == 404
-        assert (await owner.post(event_path(target.other.event_id, "/cards"), data=order())).status_code == 404
+        assert (await owner.get(target.event_page("/cards", target.other.event_id))).status_code == 404
+        assert (await owner.post(target.event_page("/cards", target.other.event_id), data=order())).status_code == 404
     async with target.other.db.autocommit() as tx:
         assert (await card_exports.find(tx, target.other.id, ready)).downloads == 0
     await stop_all(target.other)
@@ -54,7 +54,7 @@ async def test_tickets_of_another_organization_are_not_printed(target: Target) -
             "SELECT id FROM ticket WHERE organization_id = $1 AND card_id = $2", target.other.id, card.id
         )
     async with target.studio() as owner:
-        answer = await owner.post(event_path(target.tenant.event_id, "/cards"), data=order(ticket=str(theirs)))
+        answer = await owner.post(target.event_page("/cards"), data=order(ticket=str(theirs)))
         assert answer.status_code == 422
         assert (await owner.post(target.page(f"tickets/{theirs}/print"), data={})).status_code == 404
 
@@ -62,7 +62,7 @@ async def test_tickets_of_another_organization_are_not_printed(target: Target) -
 async def test_a_download_that_is_replayed_after_the_file_is_gone(target: Target) -> None:
     await target.tenant.card()
     ready = await made_file(target.tenant)
-    path = event_path(target.tenant.event_id, f"/cards/{ready}/file")
+    path = target.event_page(f"/cards/{ready}/file")
     async with target.studio() as owner:
         assert (await owner.get(path)).status_code == 200
         assert (await owner.post(path.replace("/file", "/delete"))).status_code == 303
@@ -96,7 +96,7 @@ async def test_a_huge_selection_costs_little(target: Target) -> None:
     ids = [str(new_id()) for _ in range(2_000)]
     async with target.studio() as owner:
         before = cpu.exact_seconds(target.server.process.pid)
-        there = event_path(target.tenant.event_id, "/cards")
+        there = target.event_page("/cards")
         answer = await owner.post(there, data=order(ticket=ids))
         assert answer.status_code in (400, 413, 422)
         answer = await owner.post(there, data=order(ticket=ids[:150]))

@@ -6,7 +6,7 @@ import io
 import httpx2
 import pytest
 
-from tests.attacks.target import Target, event_path
+from tests.attacks.target import Target
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
 DROPPED = ' \t\r\n\v\f\xa0\u3000\ufeff\u200b\u200e\u2060"'
@@ -89,9 +89,9 @@ async def test_names_of_holders(target: Target, name: str) -> None:
     event_id = target.tenant.event_id
     async with target.studio() as owner:
         ticket = {"name": FORMULAS[name], "category": str(target.tenant.category_id)}
-        answer = await owner.post(event_path(event_id, "/tickets/new"), data=ticket)
+        answer = await owner.post(target.event_page("/tickets/new", event_id), data=ticket)
         assert answer.status_code == 303, answer.text[:2000]
-        assert_harmless(await downloaded(owner, event_path(event_id, "/tickets/export")))
+        assert_harmless(await downloaded(owner, target.event_page("/tickets/export", event_id)))
 
 
 @pytest.mark.finding(8)

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from gatepass.base.database import Database
+from gatepass.studio.services.templates import root_of
 from tests import factory
 from tests.attacks.studio_client import browser, session_token
 from tests.processes import GatepassProcess
@@ -53,7 +54,7 @@ async def test_what_counts_is_the_first_that_is_not_blank(
     form = urlencode([("title", "Twice"), ("time_zone", ""), ("time_zone", "Europe/Brussels"), *start, *end])
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     async with browser(server, token) as client:
-        answer = await client.post(f"/studio/live/events/{event_id}/edit", content=form, headers=kind)
+        answer = await client.post(f"{root_of(tenant.id, 'live')}/events/{event_id}/edit", content=form, headers=kind)
     assert answer.status_code == 303
     async with tenant.db.autocommit() as tx:
         sql = "SELECT starts_at FROM event WHERE organization_id = $1 AND id = $2"

@@ -10,7 +10,7 @@ import pytest
 
 from bench import cpu
 from gatepass.domain.events.image_format import MOST_BYTES
-from tests.attacks.target import Target, event_path
+from tests.attacks.target import Target
 from tests.pictures import jpeg, png, webp_extended, webp_lossless, webp_lossy
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>'
@@ -82,7 +82,7 @@ POLYGLOTS = {
 
 async def sent(owner: httpx2.AsyncClient, target: Target, content: bytes, kind: str) -> httpx2.Response:
     files = {"cover": ("cover.svg", content, kind)}
-    return await owner.post(event_path(target.tenant.event_id, "/cover"), files=files)
+    return await owner.post(target.event_page("/cover"), files=files)
 
 
 @pytest.mark.finding(14)
@@ -102,7 +102,7 @@ async def test_a_picture_that_is_also_something_else(target: Target, name: str) 
     content, kind = POLYGLOTS[name]
     async with target.studio() as owner:
         assert (await sent(owner, target, content, "text/html")).status_code == 303
-        page = await owner.get(event_path(target.tenant.event_id))
+        page = await owner.get(target.event_page())
         (path,) = set(re.findall(r'src="(/covers/[^"]+)"', page.text))
     async with httpx2.AsyncClient(base_url=target.server.url) as anybody:
         answer = await anybody.get(path)

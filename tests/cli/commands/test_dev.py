@@ -202,7 +202,8 @@ def open_live_page(command: Command, link: str) -> Generator[None]:
     origin, event = link.partition("/studio/")[0], demo_of(command)["events"]["published"]
     with httpx2.Client(base_url=origin, timeout=30, headers={"Sec-Fetch-Site": "same-origin"}) as client:
         cookie = client.post(link).headers["set-cookie"].partition(";")[0]
-        stream = f"/studio/live/events/{event}/live/stream"
+        home = client.get("/studio/live/home", headers={"Cookie": cookie}).headers["location"]
+        stream = f"{home.removesuffix('/home')}/events/{event}/live/stream"
         with client.stream("GET", stream, headers={"Cookie": cookie}) as opened:
             assert opened.status_code == 200
             next(opened.iter_bytes())

@@ -57,7 +57,7 @@ async def test_a_failing_endpoint_is_told_once_in_each_period(tenant: factory.Te
     assert letter.kind == "endpoint_failing"
     assert letter.values["host"] == "hooks.example.com"
     assert "of-theirs" not in str(letter.values)
-    assert letter.path == f"/studio/live/webhooks/{id}"
+    assert letter.path == f"/studio/o/{tenant.id}/live/webhooks/{id}"
     await fail(tenant, id, None)
     await write_of_endpoints(tenant, at + timedelta(hours=1))
     await fail(tenant, id, at + timedelta(hours=1))

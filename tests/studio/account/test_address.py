@@ -145,7 +145,7 @@ async def test_an_unproven_account_gets_a_letter_at_its_sign_in_and_not_at_each(
     for _ in range(2):
         async with browser(mailing_studio) as client:
             assert (await typed(client, grace.person.email, GOOD)).status_code == 303
-            assert (await client.get("/studio/live/home")).status_code == 200, "nobody is locked out"
+            assert (await client.get("/studio/account")).status_code == 200, "nobody is locked out"
     assert [one.kind for one in await letters_to(tenant.db, grace.person.email)] == ["address_proof"]
 
 

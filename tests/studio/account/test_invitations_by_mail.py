@@ -89,7 +89,7 @@ async def test_an_account_that_nobody_has_proven_keeps_nobody_out(
     path = await invited(owner, squatter.person.email, "admin")
     async with browser(mailing_studio) as real:
         assert (await real.post(path, data=SIGN_UP)).status_code == 303
-        assert (await real.get("/studio/live/team")).status_code == 200
+        assert (await real.get("/studio/account")).status_code == 200
     person = await found(owner.tenant, squatter.person.email)
     assert person is not None
     assert person.id != squatter.person.id
@@ -101,7 +101,7 @@ async def test_an_account_that_nobody_has_proven_keeps_nobody_out(
     async with browser(mailing_studio) as mallory:
         assert (await typed(mallory, squatter.person.email, GOOD)).status_code == 422
         assert (await typed(mallory, f"{squatter.person.id}@unproven.invalid", GOOD)).status_code == 303
-        assert (await mallory.get("/studio/live/home")).status_code == 200, "his own organization is still his"
+        assert (await mallory.get("/studio/account")).status_code == 200, "his own organization is still his"
 
 
 async def test_a_proven_account_is_never_replaced(owner: BrowserSession, mailing_studio: Middleware) -> None:

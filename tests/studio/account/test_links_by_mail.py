@@ -37,7 +37,7 @@ async def test_a_link_signs_in_once_and_only_by_its_button(mailing_studio: Middl
             assert (await scanner.get(path)).status_code == 200, "a mail scanner opens it and uses nothing up"
     async with browser(mailing_studio) as client:
         assert (await client.post(path)).headers["location"] == "/studio/live/home"
-        assert (await client.get("/studio/live/home")).status_code == 200
+        assert (await client.get("/studio/account")).status_code == 200
     async with browser(mailing_studio) as thief:
         used = await thief.post(path)
         assert used.status_code == 404
@@ -75,10 +75,10 @@ async def test_who_has_codes_is_asked_for_one(mailing_studio: Middleware, tenant
     async with browser(mailing_studio) as client:
         page = await client.post(path)
         assert page.status_code == 200
-        assert (await client.get("/studio/live/home")).status_code == 303, "not yet signed in"
+        assert (await client.get("/studio/account")).status_code == 303, "not yet signed in"
         answer = await client.post("/studio/sign-in/code", data={"asked": asked(page.text), "code": grace.code()})
         assert answer.status_code == 303
-        assert (await client.get("/studio/live/home")).status_code == 200
+        assert (await client.get("/studio/account")).status_code == 200
 
 
 async def test_passkeys_alone_are_worth_more_than_a_link(mailing_studio: Middleware, tenant: factory.Tenant) -> None:
@@ -90,7 +90,7 @@ async def test_passkeys_alone_are_worth_more_than_a_link(mailing_studio: Middlew
     path = await mailed_path(mailing_studio, tenant, grace.person.email)
     async with browser(mailing_studio) as client:
         assert (await client.post(path)).status_code == 303
-        assert (await client.get("/studio/live/home")).status_code == 200
+        assert (await client.get("/studio/account")).status_code == 200
         for change in ("/studio/account/password", "/studio/account/passkeys/options", "/studio/account/address"):
             answer = await client.post(change, data={"password": "three brown llamas", "email": "x@example.org"})
             assert answer.headers.get("location", "").startswith("/studio/confirm"), change

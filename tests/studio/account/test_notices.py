@@ -6,6 +6,7 @@ import pytest
 from gatepass.domain import staff
 from gatepass.domain.staff import notices
 from gatepass.studio.middleware import Middleware
+from gatepass.studio.services.templates import root_of
 from gatepass.studio.web import cookies
 from tests import factory
 from tests.server.asgi import TaskTransport
@@ -88,7 +89,7 @@ async def test_a_sign_in_from_elsewhere(
     first = await signed_in_from(studio, grace.person.email)
     again = await signed_in_from(studio, grace.person.email, **second)
     assert await kinds(tenant, grace.person) == ([notices.SIGNED_IN_ELSEWHERE] if told else [])
-    assert (f"1 notice {BANNER}" in (await first.get("/studio/live/home")).text) is told
+    assert (f"1 notice {BANNER}" in (await first.get(f"{root_of(tenant.id, 'live')}/home")).text) is told
     await first.aclose()
     await again.aclose()
 
@@ -102,8 +103,8 @@ async def test_it_was_not_me_ends_every_other_session(studio: Middleware, tenant
     assert "203.0.113.9" in page
     answer = await mine.post(f"{ACCOUNT}/notices/not-me")
     assert "set a new password" in (await mine.get(answer.headers["location"])).text
-    assert (await theirs.get("/studio/live/home")).status_code == 303
-    assert BANNER not in (await mine.get("/studio/live/home")).text
+    assert (await theirs.get("/studio/account")).status_code == 303
+    assert BANNER not in (await mine.get(f"{root_of(tenant.id, 'live')}/home")).text
     async with tenant.db.autocommit() as tx:
         found = await tx.value(
             "SELECT count(*) FROM audit_log WHERE organization_id = $1 AND action = 'activity_disowned'", tenant.id

@@ -26,7 +26,7 @@ async def seated(studio: Middleware, tenant: factory.Tenant, known: Known) -> Br
 
 
 async def invites(user: BrowserSession) -> bool:
-    answer = await user.client.post("/studio/live/team/invite", data={"email": "a@example.org", "role": "viewer"})
+    answer = await user.client.post(user.url("team/invite"), data={"email": "a@example.org", "role": "viewer"})
     if answer.status_code == 303:
         assert answer.headers["location"].startswith("/studio/confirm?next=")
     return answer.status_code == 200

@@ -31,7 +31,7 @@ async def test_a_password_signs_in_and_goes_on_to_the_page(
     assert 'value="/studio/live/team?after=x"' in page.text
     answer = await typed(stranger, grace.person.email.upper(), next="/studio/live/team?after=x")
     assert (answer.status_code, answer.headers["location"]) == (303, "/studio/live/team?after=x")
-    assert (await stranger.get("/studio/live/home")).status_code == 200
+    assert (await stranger.get("/studio/account")).status_code == 200
     again = await stranger.get("/studio/sign-in")
     assert again.headers["location"] == "/studio/live/home", "who is signed in need not"
 
@@ -85,7 +85,7 @@ async def test_with_codes_on_a_password_is_not_enough(tenant: factory.Tenant, st
     assert (wrong.status_code, asked(wrong.text)) == (422, fields["asked"])
     right = await stranger.post("/studio/sign-in/code", data={**fields, "code": grace.code()})
     assert (right.status_code, right.headers["location"]) == (303, "/studio/live/team")
-    assert (await stranger.get("/studio/live/home")).status_code == 200
+    assert (await stranger.get("/studio/account")).status_code == 200
 
 
 async def test_the_question_for_a_code_is_answered_once(tenant: factory.Tenant, studio: Middleware) -> None:
@@ -206,7 +206,7 @@ async def test_a_link_signs_in_once(studio: Middleware, user: BrowserSession, st
     assert "Secure" in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
-    assert (await stranger.get("/studio/live/home")).status_code == 200
+    assert (await stranger.get("/studio/account")).status_code == 200
     async with browser(studio) as other:
         assert (await other.post(f"/studio/link/{token}")).status_code == 404
 
@@ -262,7 +262,7 @@ async def test_who_belongs_nowhere_is_told_so(studio: Middleware, user: BrowserS
         token = await staff.begin(tx, person.id, at=factory.now(), address=None, browser="")
     async with browser(studio) as client:
         client.cookies.set(cookies.SESSION, token)
-        assert (await client.get("/studio/live/home")).headers["location"] == "/studio/organizations"
+        assert (await client.get("/studio/account")).headers["location"] == "/studio/organizations"
         assert "belong to no organization" in (await client.get("/studio/organizations")).text
 
 
@@ -278,7 +278,7 @@ async def test_a_disabled_account_is_refused_after_every_right_credential(
     assert (refused.status_code, "This account is disabled." in refused.text) == (403, True)
     by_link = await stranger.post(f"/studio/link/{link}")
     assert (by_link.status_code, "This account is disabled." in by_link.text) == (403, True)
-    assert (await stranger.get("/studio/live/home")).status_code == 303
+    assert (await stranger.get("/studio/account")).status_code == 303
     async with tenant.db.transaction() as tx:
         await account.enable(tx, grace.person.id, by="operator", at=factory.now())
     assert (await typed(stranger, grace.person.email)).status_code == 303

@@ -45,7 +45,7 @@ async def test_a_name_and_a_password(tenant: factory.Tenant, stranger: httpx2.As
     assert "gate lead" in page.text
     answer = await stranger.post(link, data={"name": "Grace Hopper", "password": GOOD})
     assert (answer.status_code, answer.headers["location"]) == (303, "/studio/live/home")
-    home = await stranger.get("/studio/live/home")
+    home = await stranger.get("/studio/account")
     assert "Grace Hopper" in home.text
     assert "You are here as gate lead." in home.text
     assert (await stranger.get(link)).status_code == 404, "it was used"
@@ -57,7 +57,7 @@ async def test_a_name_and_a_passkey(tenant: factory.Tenant, stranger: httpx2.Asy
     answer = phone.create(options.text)
     made = await stranger.post(f"{link}/passkey", data={"name": "Grace", "answer": answer})
     assert (made.status_code, made.headers["location"]) == (303, "/studio/live/home")
-    assert (await stranger.get("/studio/live/home")).status_code == 200
+    assert (await stranger.get("/studio/account")).status_code == 200
     async with tenant.db.autocommit() as tx:
         person = await tx.value("SELECT id FROM person WHERE id = $1", UUID(bytes=phone.user_handle))
     assert person is not None, "the passkey names the person"
@@ -163,4 +163,4 @@ async def test_a_removed_member_can_be_invited_again(studio: Middleware, tenant:
             await team.remove_member(tx, tenant.id, bob.person.id, giver=Role.OWNER, by=factory.BY, at=factory.now())
         link = await invited(tenant, bob.person.email)
         assert (await again.post(link, data={"name": "Bob", "password": GOOD})).status_code == 303
-        assert (await again.get("/studio/live/home")).status_code == 200
+        assert (await again.get("/studio/account")).status_code == 200

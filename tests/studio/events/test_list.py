@@ -33,8 +33,8 @@ async def test_pages_lead_on_and_back(user: BrowserSession, monkeypatch: pytest.
 
     async def read(url: str) -> tuple[list[UUID], str | None, str | None]:
         page = await user.see(url)
-        ids = [UUID(id) for id in re.findall(r'inset-0" href="/studio/live/events/([0-9a-f-]{36})"', page)]
-        links = re.findall(r'href="(/studio/live/events\?[^"]*(?:after|before)=[^"]*)"', page)
+        ids = [UUID(id) for id in re.findall(r'inset-0" href="/studio/o/[^/]+/live/events/([0-9a-f-]{36})"', page)]
+        links = re.findall(r'href="(/studio/o/[^/]+/live/events\?[^"]*(?:after|before)=[^"]*)"', page)
         by = {("after" if "after=" in link else "before"): link.replace("&amp;", "&") for link in links}
         return ids, by.get("before"), by.get("after")
 

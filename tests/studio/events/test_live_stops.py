@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bench.live.stack import signed_in
+from gatepass.studio.services.templates import root_of
 from gatepass.studio.web import cookies
 from tests import factory
 from tests.postgres import free_port
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.processes
 async def live_page(server: GatepassProcess, tenant: factory.Tenant) -> AsyncGenerator[asyncio.StreamReader]:
     """The stream of an open live page, with its first figures read."""
     cookie = await signed_in(tenant.db, tenant.id)
-    path = f"/studio/live/events/{tenant.event_id}/live/stream"
+    path = f"{root_of(tenant.id, 'live')}/events/{tenant.event_id}/live/stream"
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nCookie: {cookies.SESSION}={cookie}\r\n\r\n".encode())
     assert b"200" in await reader.readline()

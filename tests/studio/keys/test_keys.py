@@ -129,7 +129,7 @@ async def test_without_showing_who_one_is_no_key_is_made(studio: Middleware, ten
     async with await sign_in(studio, tenant, confirmed=False) as user:
         for path in ("keys/new", f"keys/{(await tenant.key()).id}/roll"):
             answer = await user.client.get(user.url(path))
-            assert answer.headers["location"].startswith("/studio/confirm?next=/studio/live/keys/")
+            assert answer.headers["location"].startswith(f"/studio/confirm?next={user.root()}keys/")
         answer = await user.send("keys", **NEW)
         assert answer.headers["location"].startswith("/studio/confirm?")
 
@@ -158,7 +158,7 @@ async def test_the_list_is_read_page_by_page(user: BrowserSession) -> None:
                 tx, user.tenant.id, f"Key {n:02}", Mode.LIVE, [Scope.ADMIN], cell="a", by="x", at=factory.now()
             )
     first = await user.see("keys?show=all")
-    onward = re.search(r'href="(/studio/live/keys\?show=all&amp;after=[^"]+)"', first)
+    onward = re.search(r'href="(/studio/o/[^/]+/live/keys\?show=all&amp;after=[^"]+)"', first)
     assert onward is not None
     second = await user.see(onward[1].replace("&amp;", "&"))
     names = re.findall(r">(Key \d\d)<", first) + re.findall(r">(Key \d\d)<", second)

@@ -55,8 +55,8 @@ async def test_who_has_no_second_factor_is_led_to_one(studio: Middleware, tenant
     async with await sign_in(studio, tenant) as owner:
         await owner.send("settings/access/second-factor", required="true")
     async with await sign_in(studio, tenant, second_factor=False) as user:
-        answer = await user.client.get("/studio/live/keys?q=1")
-        assert answer.headers["location"] == "/studio/second-factor?next=/studio/live/keys%3Fq%3D1"
+        answer = await user.client.get(f"{user.root()}keys?q=1")
+        assert answer.headers["location"] == f"/studio/second-factor?next={user.root()}keys%3Fq%3D1"
         page = await user.see(answer.headers["location"])
         assert "Add one to your account" in page
 

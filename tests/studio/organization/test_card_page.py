@@ -13,7 +13,7 @@ HERE = "settings/card-page"
 
 
 async def test_a_look_is_chosen_and_previewed(user: BrowserSession) -> None:
-    assert f'href="/studio/live/{HERE}"' in await user.see("settings")
+    assert f'href="{user.root()}{HERE}"' in await user.see("settings")
     page = await user.follow(await user.send(HERE, colour="#ffdd00", line="Bring your ID", shows_name="true"))
     for shown in ('fill="#ffdd00"', 'fill="#000000"', "Bring your ID", 'value="#ffdd00"', "checked"):
         assert shown in page
@@ -28,8 +28,8 @@ async def test_a_logo_is_uploaded_shown_and_taken_away(user: BrowserSession) -> 
     await user.send(f"{HERE}/logo", files={"logo": ("evil.html", picture, "text/html")})
     async with user.tenant.db.autocommit() as tx:
         look = await card_look.find(tx, user.tenant.id)
-    assert f"/studio/live/{HERE}/logo/{look.logo_id}" in await user.see(HERE)
-    answer = await user.client.get(f"/studio/live/{HERE}/logo/{look.logo_id}")
+    assert f"{user.root()}{HERE}/logo/{look.logo_id}" in await user.see(HERE)
+    answer = await user.client.get(f"{user.root()}{HERE}/logo/{look.logo_id}")
     assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, picture, "image/png")
     assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
     await user.send(f"{HERE}/logo")

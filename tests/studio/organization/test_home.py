@@ -24,7 +24,7 @@ async def test_an_organizer_sees_the_way_from_an_event_to_its_first_guest(user: 
 
 
 async def test_the_way_leads_to_the_event_if_there_is_one_alone(user: BrowserSession) -> None:
-    event = f'"/studio/live/events/{user.tenant.event_id}'
+    event = f'"{user.root()}events/{user.tenant.event_id}'
     page = await user.see("home")
     assert f'{event}/tickets"' in page
     assert f'{event}/live"' in page
@@ -54,7 +54,7 @@ async def test_a_failing_endpoint_is_on_home_and_in_the_menu(user: BrowserSessio
     async with tenant.db.transaction() as tx:
         await tx.run("UPDATE webhook_endpoint SET failing_since = now() WHERE id = $1", endpoint)
     page = await user.see("home")
-    assert f"/studio/live/webhooks/{endpoint}" in page
+    assert f"{user.root()}webhooks/{endpoint}" in page
     assert "https://example.com/down" in page
     assert '1<span class="sr-only"> need attention</span>' in await user.see("events")
 
@@ -67,7 +67,7 @@ async def test_a_key_in_use_that_ends_soon_is_on_home(user: BrowserSession) -> N
                 "UPDATE api_key SET last_used_at = $2, expires_at = $3 WHERE id = $1",
                 key.id, factory.now() - timedelta(days=used), factory.now() + timedelta(days=ends),
             )  # fmt: skip
-        assert (f"/studio/live/keys/{key.id}" in await user.see("home")) is shown, (used, ends)
+        assert (f"{user.root()}keys/{key.id}" in await user.see("home")) is shown, (used, ends)
 
 
 async def test_a_category_that_is_nearly_full_is_on_home(user: BrowserSession) -> None:

@@ -85,7 +85,7 @@ async def test_a_request_id_leads_to_its_page(user: BrowserSession) -> None:
     assert "Scan a card" in page
     sandbox = await call(user.tenant, mode="sandbox")
     answer = await user.client.get(user.url(f"requests/{request_text(sandbox.id)}"))
-    assert answer.headers["location"] == f"/studio/sandbox/requests/{request_text(sandbox.id)}"
+    assert answer.headers["location"] == f"{user.root('sandbox')}requests/{request_text(sandbox.id)}"
 
 
 async def test_a_request_id_that_is_not_there(user: BrowserSession) -> None:
@@ -97,7 +97,7 @@ async def test_a_request_id_that_is_not_there(user: BrowserSession) -> None:
 async def test_a_scan_leads_to_its_event_and_card(user: BrowserSession) -> None:
     made = await call(user.tenant, path="/scan", method="POST", event_id=user.tenant.event_id)
     page = await user.see(f"requests/{request_text(made.id)}")
-    assert f"/studio/live/events/{user.tenant.event_id}" in page
+    assert f"{user.root()}events/{user.tenant.event_id}" in page
 
 
 @pytest.mark.parametrize(

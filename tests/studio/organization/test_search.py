@@ -26,15 +26,15 @@ async def test_any_id_leads_to_its_page(user: BrowserSession) -> None:
         ticket_id = await tx.value(
             "SELECT id FROM ticket WHERE organization_id = $1 AND card_id = $2", tenant.id, card.id
         )
-    assert await _lands(user, str(tenant.event_id)) == f"/studio/live/events/{tenant.event_id}"
-    assert await _lands(user, f"  {str(tenant.event_id).upper()} ") == f"/studio/live/events/{tenant.event_id}"
+    assert await _lands(user, str(tenant.event_id)) == f"{user.root()}events/{tenant.event_id}"
+    assert await _lands(user, f"  {str(tenant.event_id).upper()} ") == f"{user.root()}events/{tenant.event_id}"
     for text in (str(card.id), card.id.hex, card.number, card.number.lower().replace(" ", "-"), str(ticket_id)):
-        assert await _lands(user, text) == f"/studio/live/cards/{card.id}", text
-    assert await _lands(user, str(key.id)) == f"/studio/sandbox/keys/{key.id}"
-    assert await _lands(user, str(endpoint_id)) == f"/studio/sandbox/webhooks/{endpoint_id}"
-    assert await _lands(user, str(user.person.id)) == f"/studio/live/team/{user.person.id}"
+        assert await _lands(user, text) == f"{user.root()}cards/{card.id}", text
+    assert await _lands(user, str(key.id)) == f"{user.root('sandbox')}keys/{key.id}"
+    assert await _lands(user, str(endpoint_id)) == f"{user.root('sandbox')}webhooks/{endpoint_id}"
+    assert await _lands(user, str(user.person.id)) == f"{user.root()}team/{user.person.id}"
     request = request_text(new_id())
-    assert await _lands(user, request) == f"/studio/live/requests/{request}"
+    assert await _lands(user, request) == f"{user.root()}requests/{request}"
 
 
 async def test_a_delivery_is_found_by_its_id_and_by_that_of_its_message(user: BrowserSession) -> None:
@@ -43,7 +43,7 @@ async def test_a_delivery_is_found_by_its_id_and_by_that_of_its_message(user: Br
     async with user.tenant.db.autocommit() as tx:
         id: UUID = await tx.value("SELECT id FROM webhook_delivery WHERE organization_id = $1", user.tenant.id)
     for text in (str(id), written_id(message)):
-        assert await _lands(user, text) == f"/studio/live/webhooks/{endpoint_id}/deliveries/{id}"
+        assert await _lands(user, text) == f"{user.root()}webhooks/{endpoint_id}/deliveries/{id}"
 
 
 async def test_names_are_found_by_how_they_begin_and_only_by_who_may_see_them(

@@ -47,7 +47,7 @@ async def test_whoever_invites_is_asked_before_the_form_and_not_after_it(
 ) -> None:
     async with await sign_in(studio, tenant, confirmed=False) as owner:
         asked = await owner.client.get(owner.url("team/invite"))
-        assert asked.headers["location"] == "/studio/confirm?next=/studio/live/team/invite"
+        assert asked.headers["location"] == f"/studio/confirm?next={user.root()}team/invite"
     assert "E-mail address" in await user.see("team/invite")
     assert (await user.send("team/invite", status=200, email="a@example.org", role="developer")).text
 
@@ -98,7 +98,7 @@ async def test_the_team_page_by_page(user: BrowserSession) -> None:
     first = await user.see("team")
     assert "Member 48" in first
     assert "Member 49" not in first
-    address = first.partition('href="/studio/live/team?after=')[2].partition('"')[0]
+    address = first.partition(f'href="{user.root()}team?after=')[2].partition('"')[0]
     second = await user.see(f"team?after={address}")
     assert "Member 49" in second
     assert "Member 48" not in second
@@ -121,7 +121,7 @@ async def test_the_keys_of_somebody_who_is_removed_are_offered(
     async with await sign_in(studio, tenant, Role.DEVELOPER) as bob:
         kept, revoked = await made_key(bob, "Kept"), await made_key(bob, "Revoked")
         answer = await user.send(f"team/{bob.person.id}/remove")
-        assert answer.headers["location"] == f"/studio/live/team/{bob.person.id}/keys"
+        assert answer.headers["location"] == f"{user.root()}team/{bob.person.id}/keys"
         page = await user.follow(answer)
         assert f"Keys that {bob.person.name} made" in page
         answer = await user.send(f"team/{bob.person.id}/keys", keys=[revoked])

@@ -43,7 +43,7 @@ async def colleague_of(user: BrowserSession) -> BrowserSession:
 async def test_a_look_while_editing_stays_on_the_edit(user: BrowserSession) -> None:
     id, _ = await user.tenant.endpoint(URL)
     page = (await user.send("webhooks/preflight", status=200, url="nonsense", endpoint_id=str(id))).text
-    assert f'action="/studio/live/webhooks/{id}/edit"' in page
+    assert f'action="{user.root()}webhooks/{id}/edit"' in page
     theirs, _ = await (await factory.tenant(user.tenant.db)).endpoint(URL)
     for foreign in (str(theirs), "nonsense"):
         await user.send("webhooks/preflight", status=404, url="nonsense", endpoint_id=foreign)
