@@ -26,8 +26,8 @@ HEADERS: Final = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
-# Sign-in and invitation links have their secret in the path.
-SECRET_LINK: Final = re.compile(r"^(/studio/(?:link|welcome)/)[^/]+")
+# These links have their secret in the path: to sign in, to join, to prove an address.
+SECRET_LINK: Final = re.compile(r"^(/studio/(?:address|link|welcome)/)[^/]+")
 # So have card pages, which a process of the studio may be asked for by mistake.
 CARD_PAGES: Final = "/c/"
 
