@@ -140,7 +140,7 @@ async def fetch(pages: Service, pass_type: str, serial: str, request: Request) -
             return Response(status_code=401)
         changed_at = (opened.changed_at or at).replace(microsecond=0)
         headers = {"Last-Modified": format_datetime(changed_at.astimezone(UTC), usegmt=True)}
-        if _is_known(request, changed_at):
+        if is_known(request, changed_at):
             return Response(status_code=304, headers=headers)
         made = await pages.wallets.fetched_pass(tx, opened, serial, _token(request), pages.vault, at=at)
     if made is None:
@@ -188,12 +188,13 @@ def _limited(request: Request) -> bytes:
     return sha256(b"wallet\0" + shown.encode()).digest()
 
 
-def _is_known(request: Request, changed_at: datetime) -> bool:
+def is_known(request: Request, changed_at: datetime) -> bool:
     try:
         since = parsedate_to_datetime(request.headers.get("if-modified-since", ""))
-    except ValueError:
+        known = since.tzinfo is not None and since >= changed_at
+    except (ValueError, OverflowError):
         return False
-    return since.tzinfo is not None and since >= changed_at
+    return known
 
 
 async def _push_token(request: Request) -> str | None:
