@@ -23,9 +23,9 @@ class CountingDatabase(Database):
     asked = 0
 
     @asynccontextmanager
-    async def autocommit(self, *, writes: bool = False) -> AsyncGenerator[Tx, None]:
+    async def autocommit(self, *, writes: bool = False, within: float | None = None) -> AsyncGenerator[Tx, None]:
         self.asked += 1
-        async with super().autocommit(writes=writes) as tx:
+        async with super().autocommit(writes=writes, within=within) as tx:
             yield tx
 
 
