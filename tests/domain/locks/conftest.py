@@ -24,7 +24,7 @@ async def own(cluster: Cluster) -> AsyncGenerator[Database]:
         link.execute(f"ALTER DATABASE {name} SET deadlock_timeout = '50ms'".encode())
         link.execute(COPY_ROWS.encode())
         link.execute(f"ALTER DATABASE {name} SET synchronous_commit = off".encode())
-    database = Database(url, connections=8, deadline=20)
+    database = factory.database(url, connections=8)
     await maintenance.run_due(database, at=factory.now())
     yield database
     await database.close()

@@ -45,7 +45,7 @@ async def gates_going_on(db: Database) -> AsyncGenerator[list[float]]:
             under_way.add(asyncio.create_task(one()))
             await asyncio.sleep(1 / 40)
 
-    gates = Database(db.url, connections=200, deadline=15)
+    gates = factory.database(db.url, connections=200)
     scanning = asyncio.create_task(keep_scanning())
     try:
         yield waits

@@ -38,7 +38,7 @@ async def tenant(own: Database) -> Tenant:
 
 def environment(db: Database) -> dict[str, str]:
     return {
-        "GATEPASS_DATABASE_URL": db.url,
+        **factory.environment(db.url),
         "GATEPASS_ENCRYPTION_KEYS": KEY,
         "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
     }
