@@ -134,10 +134,10 @@ async def end(event_id: UUID, context: Writer) -> Response:
     return context.go(f"events/{event_id}", "The event has ended. Its gates are closed.")
 
 
-@router.post("/{event_id}/reopen")
-async def reopen(event_id: UUID, context: Writer) -> Response:
-    require_changeable(context, event_id)
+@router.post("/{past_id}/reopen")
+async def reopen(past_id: UUID, context: Writer) -> Response:
+    require_changeable(context, past_id)
     async with context.tenant_transaction() as tx:
-        await events.reopen(tx, context.tenant_id, event_id, by=context.by, at=context.at)
+        await events.reopen(tx, context.tenant_id, past_id, by=context.by, at=context.at)
     told = "The event is open again, for six hours at least. If it goes on for longer, give it another end."
-    return context.go(f"events/{event_id}", told)
+    return context.go(f"events/{past_id}", told)

@@ -55,6 +55,15 @@ async def end_past(tx: Tx, world: World) -> None:
     await events.end_past_events(tx, at=now())
 
 
+async def end_by_itself(tx: Tx, world: World) -> None:
+    await make_over(tx, world)
+    await end_past(tx, world)
+
+
+async def reopen_night(tx: Tx, world: World) -> None:
+    await events.reopen(tx, world.id, world.ids["night"], **by_now())
+
+
 OVER: Final = """
     UPDATE event
        SET starts_at = $3::timestamptz - interval '1 hour', ends_at = $3

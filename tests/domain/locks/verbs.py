@@ -74,6 +74,7 @@ VERBS: Final = {
         Verb("enrol_phone", card_verbs.enrol_phone, shortly_before=card_verbs.sign_anew),
         Verb("cancel_some", ticket_verbs.cancel_some, shortly_before=ticket_verbs.cancel_matinee),
         Verb("end_past", event_verbs.end_past, shortly_before=event_verbs.make_over),
+        Verb("reopen_night", event_verbs.reopen_night, shortly_before=event_verbs.end_by_itself),
         Verb("apply_guests", event_verbs.apply_guests, event_verbs.check_guests),
         *(
             Verb(act.__name__, act, event_verbs.guests_are_in)

@@ -24,6 +24,8 @@ from tests.receivers import receiving
 from tests.worker.conftest import own_database, settings_for
 from tests.worker.test_worker import has_states, until
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(scope="module")
 async def own(cluster: Cluster) -> AsyncGenerator[Database]:

@@ -11,7 +11,7 @@ from tests.studio.routes import XSS
 
 
 async def ids(tenant: factory.Tenant) -> dict[str, str]:
-    """A published event with a category without sales, and a draft that can be published."""
+    """A published event with a category without sales, a draft that can be published, and one that ended by itself."""
     at = factory.now()
     start = at + timedelta(days=3)
     async with tenant.db.transaction() as tx:
@@ -23,10 +23,14 @@ async def ids(tenant: factory.Tenant) -> dict[str, str]:
         offer_id = await events.add_category(
             tx, tenant.id, tenant.event_id, XSS, Decimal(5), "EUR", 10, by=factory.BY, at=at
         )
+    past_id = await tenant.event(starts_in=-timedelta(days=3))
+    async with tenant.db.transaction() as tx:
+        await events.end_past_events(tx, at=at)
     return {
         "event_id": str(tenant.event_id),
         "draft_id": str(draft_id),
         "offer_id": str(offer_id),
+        "past_id": str(past_id),
         "announcement_id": str(new_id()),
     }
 
@@ -69,7 +73,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /studio/{mode}/events/{draft_id}/delete": {},
     "POST /studio/{mode}/events/{event_id}/cancel": {"reason": XSS},
     "POST /studio/{mode}/events/{event_id}/end": {},
-    "POST /studio/{mode}/events/{event_id}/reopen": {},
+    "POST /studio/{mode}/events/{past_id}/reopen": {},
     "POST /studio/{mode}/events/{event_id}/tell": {},
     "POST /studio/{mode}/events/{event_id}/tell/{announcement_id}/stop": {},
 }

@@ -163,7 +163,7 @@ TOLD: Final = {
     "cards/registration.HOLD", "cards/registration.NAME", "cards/status.CHANGE_STATUS",
     "events/categories.ADD", "events/categories.EDIT", "events/categories.REMOVE",
     "events/deletion.DELETE", "events/deletion.DELETE_CATEGORIES",
-    "events/editing.CHANGE_STATUS", "events/editing.CREATE", "events/editing.EDIT",
+    "events/editing.CHANGE_STATUS", "events/editing.CREATE", "events/editing.EDIT", "events/editing.REOPEN",
     "imports/undo.REMOVE_CARDS", "imports/undo.REMOVE_HOLDERS", "imports/undo.REMOVE_REFERENCES",
     "imports/undo.REMOVE_TICKETS",
     "incidents/letting_in.ACTIVATE", "incidents/letting_in.ADMIT",
