@@ -21,6 +21,9 @@ LEFT_BEHIND_WITHIN = 5.0
 
 def main(result: Path, command: list[str]) -> int:
     ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
+    # Whoever runs in the background ignores Ctrl-C, and what it starts would too: tests send it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     begun = time.monotonic()
     process = subprocess.Popen(command)
     code = _wait(process.pid)
