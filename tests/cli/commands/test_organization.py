@@ -172,10 +172,10 @@ def test_a_closed_organization_loses_its_keys_and_is_erased_in_time(
         assert [gate.scan(), gate.events()] == [(401, "invalid_key")] * 2
     assert "closed" in demo_command("organization", "list").stdout
     assert demo_command("maintenance").returncode == 0
-    assert rows(demo_command, "SELECT count(*) FROM card") > [(1,)], "not before its day"
+    assert rows(demo_command, "SELECT count(*) FROM card") > [(1,)], "not before the day after its day"
 
     with psycopg.connect(demo_command.env["GATEPASS_DATABASE_URL"]) as connection:
-        connection.execute("UPDATE organization SET erase_at = now() WHERE closed_at IS NOT NULL")
+        connection.execute("UPDATE organization SET erase_at = now() - interval '25 hours' WHERE closed_at IS NOT NULL")
     done = demo_command("maintenance")
     assert (done.returncode, json.loads(done.stderr)["event"]) == (0, "organization_erased")
     assert "organization rows erased: " in done.stdout
