@@ -4,7 +4,6 @@ Every test kills a process of its own; the retries go to another process.
 """
 
 import asyncio
-import os
 import signal
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -49,7 +48,7 @@ async def scan_until_killed(
         except (asyncio.IncompleteReadError, ConnectionError):
             done.unanswered.add(number)
         if len(done.answers) == moment:
-            os.kill(victim.process.pid, signal.SIGKILL)
+            victim.process.send_signal(signal.SIGKILL)
 
     async with connections((victim,), key, len(numbers)) as opened:
         await asyncio.gather(*(one(number, connection) for number, connection in zip(numbers, opened, strict=True)))

@@ -5,16 +5,28 @@
 
 import asyncio
 import time
+from collections.abc import Generator
 
 import httpx2
+import pytest
 
 from gatepass.domain import idempotency
 from gatepass.domain.keys import Mode
 from tests.factory import Tenant
-from tests.faults.conftest import Pair
+from tests.faults.conftest import Pair, launch_pair
 from tests.faults.gates import client_of, database_state, is_replayed, load, request_id, scan, wait_for
-from tests.faults.test_postgres_gone import assert_unavailable
+from tests.faults.test_postgres_gone import DEADLINE, assert_unavailable
 from tests.size import NIGHT
+
+
+@pytest.fixture(scope="module")
+def pair(settings_env: dict[str, str]) -> Generator[Pair]:
+    """When they give up is what is tested."""
+    started = launch_pair({**settings_env, "GATEPASS_DATABASE_DEADLINE": DEADLINE})
+    yield started
+    for server in started:
+        server.stop()
+
 
 LOCK_TICKET = """
     SELECT t.id
