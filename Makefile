@@ -20,7 +20,9 @@ GATES_APART := $(addprefix --ignore ,$(GATES))
 SDK_JS := tests/sdk/javascript
 # What `make test` runs; tests/starts.py keeps it free of processes. Those of its tests that start some have a marker.
 IN_PROCESS := $(addprefix tests/,api base card_page contract domain examples layout studio)
-MARKED = $(shell grep -rl --include='test_*.py' mark.processes $(IN_PROCESS))
+MARKED = $(filter-out $(SCHEMATHESIS),$(shell grep -rl --include='test_*.py' mark.processes $(IN_PROCESS)))
+# What `make contract-check` runs.
+SCHEMATHESIS := tests/contract/test_schemathesis.py
 # What `make test-processes` runs beside those. Other folders have a target of their own.
 PROCESSES := $(addprefix tests/,bench cli drills fuzz migrations server warm worker) $(wildcard tests/test_*.py)
 LOCK := uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11
@@ -59,6 +61,10 @@ test-processes:  ## the commands, the server, the worker and migrations, as proc
 	$(BIN)/pytest -q -n 2 --dist worksteal $(TOGETHER) $(PROCESSES) --ignore tests/worker/test_export_at_size.py
 	$(BIN)/pytest -q -n 2 --dist worksteal -m "processes$(if $(NIGHT), and not alone)" $(MARKED)
 	$(if $(NIGHT),$(BIN)/pytest -q -m alone $(PROCESSES) $(MARKED))
+
+.PHONY: contract-check
+contract-check:  ## every call that docs/openapi.json describes, with values that it allows and forbids, by schemathesis
+	$(BIN)/pytest -q -n 2 --dist worksteal $(SCHEMATHESIS)
 
 .PHONY: test-15
 test-15:  ## every statement on Debian's PostgreSQL 15; `make acceptance-15` calls the API on it
