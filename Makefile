@@ -330,14 +330,18 @@ bridge-check:  ## the bridge of examples/pretix against pretix itself, killed 20
 	$(BIN)/pytest -q -s tests/bridge
 
 .PHONY: check
-check: check-code check-sql check-openapi check-styles check-scanner check-repo  ## lint, types, imports, SQL, OpenAPI, styles, scanner, workflow
+check: tools/node_modules  ## lint, types, imports, SQL, OpenAPI, styles, scanner, workflow: 2 minutes
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-types check-code check-sql check-openapi check-styles check-scanner check-repo
 
 .PHONY: check-code
-check-code:  ## format, lint, types and the layers of imports
+check-code:  ## format, lint and the layers of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright
 	$(BIN)/lint-imports --no-cache
+
+.PHONY: check-types
+check-types:  ## types, by pyright on two cores
+	$(BIN)/pyright --threads 2
 
 .PHONY: check-sql
 check-sql:  ## migrations and routines, by squawk
