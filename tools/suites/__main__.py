@@ -1,7 +1,7 @@
 """Run the suites of tests/suites.toml: for a submission, for the night, or as far as a change needs them.
 
 python -m tools.suites submission       what .ci/run runs; the change begins at GATEPASS_BASE, or at the last night
-python -m tools.suites submission --all every suite
+python -m tools.suites submission --all every suite; with names, those
 python -m tools.suites nightly          all of it at full width; goes on where it was broken off at this commit
 python -m tools.suites chosen PATH…     what a change of these paths would run
 python -m tools.suites keep             write what the last run measured into record.json
@@ -17,7 +17,7 @@ from pathlib import Path
 from tools.suites import plan, record, report, revision, run
 from tools.suites.plan import Plan
 from tools.suites.record import Outcome
-from tools.suites.suite import Suite, suite_map
+from tools.suites.suite import Suite, SuiteMap, suite_map
 
 RESULTS = revision.ROOT / "test-results"
 
@@ -28,6 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     submission = commands.add_parser("submission")
+    submission.add_argument("suite", nargs="*")
     submission.add_argument("--all", action="store_true")
     submission.add_argument("--base", default=os.environ.get("GATEPASS_BASE") or None)
     commands.add_parser("nightly").add_argument("suite", nargs="*")
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     suites = suite_map()
     match asked.command:
         case "submission":
-            return _submission(plan.everything(suites) if asked.all else plan.since(asked.base, suites, record.read()))
+            return _submission(_planned(asked, suites))
         case "nightly":
             return _nightly([suite for suite in suites.suites if not asked.suite or suite.name in asked.suite])
         case "chosen":
@@ -45,6 +46,12 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         case _:
             return _keep()
+
+
+def _planned(asked: argparse.Namespace, suites: SuiteMap) -> Plan:
+    if asked.suite:
+        return plan.named(asked.suite, suites)
+    return plan.everything(suites) if asked.all else plan.since(asked.base, suites, record.read())
 
 
 def _submission(planned: Plan) -> int:

@@ -26,6 +26,11 @@ def everything(suites: SuiteMap) -> Plan:
     return Plan(suites.submission, [])
 
 
+def named(names: list[str], suites: SuiteMap) -> Plan:
+    chosen = [next(suite for suite in suites.submission if suite.name == name) for name in names]
+    return Plan(chosen, [suite for suite in suites.submission if suite not in chosen])
+
+
 def since(base: str | None, suites: SuiteMap, record: Record) -> Plan:
     chosen = [suite for suite in suites.submission if _is_due(suite, base or record.last_night(suite.name), suites)]
     rest = [suite for suite in suites.submission if suite not in chosen]
