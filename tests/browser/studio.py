@@ -1,6 +1,7 @@
 """The studio in a real browser: the stack, signing in, accessibility, and pictures for the documents."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,10 @@ class Stack:
     def origin(self) -> str:
         """Browsers trust localhost as they trust TLS; passkeys and `__Host-` cookies need that."""
         return f"http://localhost:{self.server.port}"
+
+    def page(self, rest: str) -> re.Pattern[str]:
+        """Where a page is, in whichever organization. A page that only leads there has it in its query."""
+        return re.compile(rf"^{re.escape(self.origin)}[^?]*/{re.escape(rest)}$")
 
     def url(self, rest: str, mode: str = "live") -> str:
         """An address without an organization is that of the session."""

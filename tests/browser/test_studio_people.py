@@ -76,7 +76,7 @@ async def grace(stack: Stack, tenant: factory.Tenant, visit: Visitor) -> Grace:
     await visited.page.get_by_label("Your name").fill("Grace Hopper")
     await picture(visited.page, "people-welcome")
     await visited.page.get_by_role("button", name="Create a passkey").click()
-    await visited.page.wait_for_url("**/live/home")
+    await visited.page.wait_for_url(stack.page("live/home"))
     return Grace(visited, email)
 
 
@@ -94,7 +94,7 @@ async def test_sign_up_by_link_sign_out_sign_in_and_confirm_with_a_passkey(
     await page.wait_for_url("**/sign-in?next=**")
     await picture(page, "people-sign-in")
     await page.get_by_role("button", name="Sign in with a passkey").click()
-    await page.wait_for_url("**/team/invite")
+    await page.wait_for_url(stack.page("team/invite"))
 
     # Asked before the form, so that nothing that is typed is lost.
     await forget_confirmation(tenant, grace.email)
@@ -102,7 +102,7 @@ async def test_sign_up_by_link_sign_out_sign_in_and_confirm_with_a_passkey(
     await page.get_by_role("link", name="Invite").first.click()
     await page.wait_for_url("**/confirm?next=**")
     await page.get_by_role("button", name="Confirm with a passkey").click()
-    await page.wait_for_url("**/team/invite")
+    await page.wait_for_url(stack.page("team/invite"))
     await page.get_by_label("E-mail address").fill("new@example.org")
     await page.get_by_label("Developer").check()
     await page.get_by_role("button", name="Make the link").click()
@@ -117,7 +117,7 @@ async def test_the_field_offers_a_passkey_by_itself(stack: Stack, grace: Grace) 
     page = grace.visited.page
     await page.context.clear_cookies()
     await page.goto(stack.url("/studio/sign-in"))
-    await page.wait_for_url("**/live/home")
+    await page.wait_for_url(stack.page("live/home"))
 
 
 # Pages that follow a POST. test_studio_pages.py checks all others with axe.
@@ -209,7 +209,7 @@ async def _see_the_team(stack: Stack, tenant: factory.Tenant, page: Page, eye: E
     await page.goto(stack.url("team/invitations"))
     await eye.see("invitations-empty")
     await page.get_by_role("link", name="Invite somebody").click()
-    await page.wait_for_url("**/team/invite")
+    await page.wait_for_url(stack.page("team/invite"))
     await eye.see("invite")
     await page.get_by_label("E-mail address").fill("margaret@example.org")
     await page.get_by_label("Admin").check()
@@ -248,4 +248,4 @@ async def _sign_in_again(stack: Stack, page: Page, eye: Eye, email: str, recover
     await eye.see("code")
     await page.get_by_label("One-time code").fill(recovery_code)
     await page.get_by_role("button", name="Sign in", exact=True).click()
-    await page.wait_for_url("**/live/home")
+    await page.wait_for_url(stack.page("live/home"))
