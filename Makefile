@@ -51,7 +51,7 @@ dev:  ## run everything on this machine
 	$(BIN)/gatepass dev
 
 .PHONY: test
-test:  ## the quick tests, on PostgreSQL 18, without a process of ours: 2.5 minutes
+test:  ## the quick tests, on PostgreSQL 18, without a process of ours: 6 minutes
 	$(call need,openssl pdftoppm valkey)
 	$(BIN)/pytest -q -n 2 -m "not processes" $(IN_PROCESS)
 
@@ -330,7 +330,7 @@ bridge-check:  ## the bridge of examples/pretix against pretix itself, killed 20
 	$(BIN)/pytest -q -s tests/bridge
 
 .PHONY: check
-check: tools/node_modules  ## lint, types, imports, SQL, OpenAPI, styles, scanner, workflow: 2 minutes
+check: tools/node_modules  ## lint, types, imports, SQL, OpenAPI, styles, scanner, workflow: 2 to 4 minutes
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-types check-code check-sql check-openapi check-styles check-scanner check-repo
 
 .PHONY: check-code
