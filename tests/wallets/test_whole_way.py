@@ -11,11 +11,11 @@ from gatepass.domain.cards import CardStatus
 from tests import factory
 from tests.card_page.links import path_of
 from tests.postgres import free_port
+from tests.processes import launch_worker, serve
 from tests.receivers import authority
 from tests.wallets.authority import apple_settings, environment
 from tests.wallets.phone import Phone
 from tests.wallets.push_service import push_service
-from tests.warm.processes import launch_worker, serve
 
 
 async def test_a_phone_is_told_of_a_change_and_fetches_it(

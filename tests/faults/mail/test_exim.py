@@ -15,8 +15,8 @@ from tests import factory
 from tests.factory import Tenant
 from tests.faults.mail.exim import PROGRAM, Exim, exim
 from tests.faults.mail.guests import guests
+from tests.processes import launch_worker
 from tests.size import sized
-from tests.warm.processes import launch_worker
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="exim4 is not installed")
 
