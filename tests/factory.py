@@ -3,6 +3,7 @@
 And of what reaches a database: it waits longer than production does, because a machine that runs tests is slow.
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -139,14 +140,25 @@ class Tenant:
     async def tell(
         self, count: int = 1, *, type: MessageType = MessageType.TICKET_ACTIVATED, about: UUID | None = None
     ) -> list[UUID]:
-        """Emit messages without a cause; their ids."""
+        """Emit messages without a cause; their ids. The feed has them when this returns."""
         messages = [Message(new_id(), type, {"n": n}, ordering_key=about) for n in range(count)]
         async with self.db.transaction() as tx:
             await webhooks.emit(tx, self.id, messages, at=now())
+            own = await tx.value("SELECT pg_current_xact_id()")
+        await self._until_finished(own)
         return [message.id for message in messages]
+
+    async def _until_finished(self, transaction: int) -> None:
+        """The feed waits for all that began earlier, such as one of autovacuum or of a call that was cut off."""
+        async with asyncio.timeout(PATIENCE), self.db.autocommit() as tx:
+            while not await tx.value(FINISHED, transaction):  # noqa: ASYNC110  a transaction tells nobody
+                await asyncio.sleep(0.01)
 
     def token(self, card: Card, *, valid_for: timedelta = timedelta(days=1)) -> str:
         return self.sign(card.number, now() + valid_for)
+
+
+FINISHED = "SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1"
 
 
 def _path_to(status: EventStatus) -> Iterable[EventStatus]:
