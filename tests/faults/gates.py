@@ -10,11 +10,15 @@ from uuid import UUID
 
 import httpx2
 
+from gatepass.base.settings import Settings
 from gatepass.domain import tickets
 from tests import factory
 from tests.factory import Tenant
 from tests.faults.http_client import Answer
 from tests.processes import GatepassProcess
+
+# Production's, for tests of how soon PostgreSQL is given up.
+DEADLINE = str(Settings.model_fields["database_deadline"].default)
 
 
 async def load(tenant: Tenant, count: int) -> list[str]:

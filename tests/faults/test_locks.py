@@ -14,8 +14,8 @@ from gatepass.domain import idempotency
 from gatepass.domain.keys import Mode
 from tests.factory import Tenant
 from tests.faults.conftest import Pair, launch_pair
-from tests.faults.gates import client_of, database_state, is_replayed, load, request_id, scan, wait_for
-from tests.faults.test_postgres_gone import DEADLINE, assert_unavailable
+from tests.faults.gates import DEADLINE, client_of, database_state, is_replayed, load, request_id, scan, wait_for
+from tests.faults.test_postgres_gone import assert_unavailable
 from tests.size import NIGHT
 
 

@@ -12,19 +12,15 @@ import httpx2
 import psycopg
 import pytest
 
-from gatepass.base.settings import Settings
 from tests import factory
 from tests.factory import Tenant
-from tests.faults.gates import database_state, is_replayed, load, scan_body, wait_for
+from tests.faults.gates import DEADLINE, database_state, is_replayed, load, scan_body, wait_for
 from tests.faults.http_client import connections
 from tests.faults.test_postgres_gone import assert_unavailable
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.postgres_proxy import Proxy
 from tests.processes import GatepassProcess
 from tests.warm.processes import serve
-
-# Production's: how soon PostgreSQL is given up is what is tested.
-DEADLINE = str(Settings.model_fields["database_deadline"].default)
 
 GATES = 8
 

@@ -17,15 +17,12 @@ from gatepass.base.settings import Settings
 from tests import factory
 from tests.api.endpoints import ALL
 from tests.factory import Tenant
-from tests.faults.gates import client_of, database_state, is_replayed, load, request_id, scan_body, wait_for
+from tests.faults.gates import DEADLINE, client_of, database_state, is_replayed, load, request_id, scan_body, wait_for
 from tests.faults.http_client import Answer, Connection, connections
 from tests.postgres import Cluster, free_port, start_cluster
 from tests.processes import GatepassProcess
 from tests.size import NIGHT
 from tests.warm.processes import serve
-
-# Production's: how soon PostgreSQL is given up is what is tested.
-DEADLINE = str(Settings.model_fields["database_deadline"].default)
 
 # Seconds from the start of PostgreSQL to the first good answer, at most.
 BACK_WITHIN = 2.0

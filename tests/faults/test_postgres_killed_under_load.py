@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from gatepass.base.settings import Settings
 from tests import factory
+from tests.faults.gates import DEADLINE
 from tests.faults.history_checker import faults
 from tests.faults.http_client import Connection, connections
 from tests.faults.recording_gates import Recorder, Venue, open_venue, tables
@@ -25,9 +25,6 @@ from tests.postgres import Cluster, free_port, start_cluster
 from tests.processes import GatepassProcess, wait_until_ready
 from tests.size import NIGHT
 from tests.warm.processes import launch
-
-# Production's: how soon PostgreSQL is given up is what is tested.
-DEADLINE = str(Settings.model_fields["database_deadline"].default)
 
 GATES = 64
 TICKETS = 10_000

@@ -28,19 +28,22 @@ def everything(suites: SuiteMap) -> Plan:
 
 def named(names: list[str], suites: SuiteMap) -> Plan:
     chosen = [next(suite for suite in suites.submission if suite.name == name) for name in names]
-    return Plan(chosen, [suite for suite in suites.submission if suite not in chosen])
+    return Plan(chosen, _rest(chosen, suites))
 
 
 def since(base: str | None, suites: SuiteMap, record: Record) -> Plan:
     chosen = [suite for suite in suites.submission if _is_due(suite, base or record.last_night(suite.name), suites)]
-    rest = [suite for suite in suites.submission if suite not in chosen]
-    return _with_one_drawn(chosen, rest)
+    return _with_one_drawn(chosen, _rest(chosen, suites))
 
 
 def of(paths: list[str], suites: SuiteMap) -> Plan:
     """For a change of just these paths."""
     chosen = [suite for suite in suites.submission if suites.is_chosen(suite, paths)]
-    return Plan(chosen, [suite for suite in suites.submission if suite not in chosen])
+    return Plan(chosen, _rest(chosen, suites))
+
+
+def _rest(chosen: list[Suite], suites: SuiteMap) -> list[Suite]:
+    return [suite for suite in suites.submission if suite not in chosen]
 
 
 def _is_due(suite: Suite, base: str | None, suites: SuiteMap) -> bool:

@@ -1,6 +1,7 @@
 """What git knows of a change: the paths since a commit, and the tree's hash, by which things are drawn."""
 
 import subprocess
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -22,12 +23,14 @@ def tree_hash() -> str:
         return "0" * 40
 
 
+@cache
 def knows(commit: str) -> bool:
     """Whether HEAD comes after this commit; a shallow clone may not have it."""
     asked = ["git", "merge-base", "--is-ancestor", commit, "HEAD"]
     return subprocess.run(asked, cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 
+@cache
 def since(commit: str) -> list[str]:
     """The paths that differ from this commit: those of later commits, those not committed yet, old and new names."""
     changed = _git("diff", "--name-only", "--no-renames", commit)
