@@ -46,8 +46,12 @@ export class Card {
   async #refreshed() {
     while (this.isStale) {
       this.isStale = false;
+      const { kept } = this.phone;
       try {
-        await this.take(await server.state(token, document.documentElement.lang));
+        const state = await server.state(token, document.documentElement.lang);
+        // An answer of before the card came to this phone, or left it, must not undo that.
+        if (this.phone.kept !== kept) this.isStale = true;
+        else await this.take(state);
         await this.#renew();
       } catch (fault) {
         await this.#failed(fault);
@@ -59,9 +63,10 @@ export class Card {
     this.offset = state.now - Date.now() / 1000;
     this.connected(true);
     await this.#takeLogo(state.look.logo);
-    await this.show(state);
     const { offset, logo, logoPath } = this;
+    // Before it is shown: a phone that dies now shows the same again, also without a network.
     await store.write("states", token, { state, offset, logo, logoPath, language: document.documentElement.lang });
+    await this.show(state);
   }
 
   async show(state) {

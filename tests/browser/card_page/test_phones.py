@@ -39,6 +39,20 @@ CANNOT_SIGN = refusing_keys("NotSupportedError", 'algorithm === "Ed25519"')
 MAKES_FEW_KEYS = refusing_keys("OperationError", "asked % 5 !== 0")
 
 
+# What was kept of the card at the moment when the page said that its code renews itself.
+KEPT_WHEN_SHOWN = """() => {
+    const note = document.getElementById("note");
+    window.keptWhenShown = new Promise((resolve) => {
+        const opening = indexedDB.open("gatepass-card");
+        opening.onsuccess = () => new MutationObserver(() => {
+            if (!note.textContent.includes("renews itself")) return;
+            const found = opening.result.transaction("states").objectStore("states").getAll();
+            found.onsuccess = () => resolve(found.result.map((kept) => kept.state.phone.state));
+        }).observe(note, { childList: true });
+    });
+}"""
+
+
 async def enrolled(visit: Visitor, network: Network, holder: Holder) -> Visit:
     """A phone that keeps the card, and shows a code of its own."""
     visited = await visit(viewport=PHONE)
@@ -60,6 +74,13 @@ async def test_a_phone_shows_a_code_of_its_own_that_gates_take(
     assert await holder.scan(code) == 200
     await expect(page.locator("#entered")).to_be_visible(timeout=WITHIN)
     assert visited.complaints == []
+
+
+async def test_what_a_phone_shows_is_kept_already(holder: Holder, network: Network, visit: Visitor) -> None:
+    page = await opened((await visit(viewport=PHONE)).page, network.origin, holder)
+    await page.evaluate(KEPT_WHEN_SHOWN)
+    await page.locator("#keep-button").click()
+    assert await page.evaluate("window.keptWhenShown") == ["enrolled"]
 
 
 async def test_without_a_network_the_reloaded_phone_still_makes_codes(
