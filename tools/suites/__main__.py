@@ -5,6 +5,7 @@ python -m tools.suites submission --all every suite; with names, those
 python -m tools.suites nightly          all of it at full width; goes on where it was broken off at this commit
 python -m tools.suites chosen PATH…     what a change of these paths would run
 python -m tools.suites keep             write what the last run measured into record.json
+python -m tools.suites weight BEFORE [AFTER]  lines, tests and assertions by folder, at two commits
 """
 
 import argparse
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tools.suites import plan, record, report, revision, run
+from tools.suites import plan, record, report, revision, run, weight
 from tools.suites.plan import Plan
 from tools.suites.record import Outcome
 from tools.suites.suite import Suite, SuiteMap, suite_map
@@ -34,6 +35,9 @@ def main(arguments: Sequence[str]) -> int:
     commands.add_parser("nightly").add_argument("suite", nargs="*")
     commands.add_parser("chosen").add_argument("path", nargs="+")
     commands.add_parser("keep")
+    weighed = commands.add_parser("weight")
+    weighed.add_argument("before")
+    weighed.add_argument("after", nargs="?", default="HEAD")
     asked = parser.parse_args(arguments)
     suites = suite_map()
     match asked.command:
@@ -43,6 +47,9 @@ def main(arguments: Sequence[str]) -> int:
             return _nightly([suite for suite in suites.suites if not asked.suite or suite.name in asked.suite])
         case "chosen":
             print(*(suite.name for suite in plan.of(asked.path, suites).chosen), sep="\n")
+            return 0
+        case "weight":
+            print(weight.table(asked.before, asked.after))
             return 0
         case _:
             return _keep()
