@@ -7,6 +7,7 @@ from ipaddress import ip_address
 import httpx2
 
 from gatepass.card_page.limits import BY_ADDRESS, BY_LINK, MOST_AT_ONCE, UNKNOWN, Limit, VisitLimits
+from gatepass.card_page.middleware import Middleware
 from gatepass.domain.cell import new_token
 from tests import factory
 from tests.card_page.links import path_of
@@ -78,7 +79,10 @@ def test_neighbours_in_an_ipv6_network_are_one_caller() -> None:
     assert limits.visit(ip_address("2001:db8:1::1"), UNSEEN) is None
 
 
-async def test_guesses_are_answered_with_429(tenant: factory.Tenant, visitor: httpx2.AsyncClient) -> None:
+async def test_guesses_are_answered_with_429(
+    tenant: factory.Tenant, pages: Middleware, visitor: httpx2.AsyncClient
+) -> None:
+    pages.pages.limits = VisitLimits(Time())
     path = await path_of(tenant, await tenant.card())
     assert (await visitor.get(path)).status_code == 200
     statuses = [(await visitor.get("/c/" + new_token("a"))).status_code for _ in range(UNKNOWN.burst + 5)]

@@ -46,6 +46,13 @@ async def user(studio: Middleware, tenant: factory.Tenant) -> AsyncGenerator[Bro
 
 
 @pytest.fixture
+def still_clock(studio: Middleware, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands still: on a busy machine the first wait, a second, would be over before the next try."""
+    at = factory.now()
+    monkeypatch.setattr(studio.studio, "clock", lambda: at)
+
+
+@pytest.fixture
 async def stranger(studio: Middleware) -> AsyncGenerator[httpx2.AsyncClient]:
     """A browser without a session, from an address of its own: failed tries are counted by address."""
     from tests.studio.browser_session import browser

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import time
 from collections.abc import AsyncGenerator
 from typing import Any, LiteralString, cast
 
@@ -15,6 +16,7 @@ from gatepass.domain import cards, tickets
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.cell import new_token
 from tests import factory
+from tests.attacks.limits import granted
 from tests.card_page.event_stream import open_stream
 from tests.card_page.links import changed_path_of, path_of
 from tests.postgres import free_port
@@ -41,9 +43,12 @@ async def test_guessing_is_limited_and_finds_nothing(visitor: httpx2.AsyncClient
     """Each guess differs from a real link in one character only."""
     path = await path_of(tenant, await tenant.card())
     guesses = [path[:place] + ("A" if path[place] != "A" else "B") + path[place + 1 :] for place in range(5, 47)]
+    began = time.monotonic()
     answers = [await visitor.get(guess + "/state") for guess in guesses]
-    assert [answer.status_code for answer in answers[: UNKNOWN.burst]] == [404] * UNKNOWN.burst
-    assert {answer.status_code for answer in answers[UNKNOWN.burst :]} == {429}
+    statuses = [answer.status_code for answer in answers]
+    assert statuses[: UNKNOWN.burst] == [404] * UNKNOWN.burst
+    assert set(statuses) == {404, 429}
+    assert statuses.count(404) <= granted(UNKNOWN, since=began)
     assert not [answer for answer in answers if any(secret in answer.text for secret in SECRETS)]
 
 
@@ -52,6 +57,7 @@ async def test_many_guesses_at_once_are_limited_too(visitor: httpx2.AsyncClient)
     looked_up = [answer for answer in answers if answer.status_code == 404]
     # Those that were on their way when the limit was reached are looked up as well.
     assert len(looked_up) < 150
+    await visitor.get("/c/" + new_token("a"))  # the one that a slow machine may be granted meanwhile
     assert (await visitor.get("/c/" + new_token("a"))).status_code == 429
 
 

@@ -109,7 +109,7 @@ async def test_guesses_from_one_network_are_limited_and_the_holder_is_not(phone:
         for n in range(60)
     ]
     assert statuses[0] == 401
-    assert statuses[-1] == 429
+    assert 429 in statuses[-2:], "one in five seconds is looked at"
     assert await phone.fetch(serial) == 200, "who shares the network with a guesser is served"
 
 

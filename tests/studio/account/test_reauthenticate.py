@@ -85,11 +85,9 @@ async def test_anothers_passkey_does_not(studio: Middleware, tenant: factory.Ten
         assert not await invites(user)
 
 
-async def test_guessing_waits(studio: Middleware, tenant: factory.Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that stands still: on a busy machine the first wait, a second, would be over before the next try."""
+@pytest.mark.usefixtures("still_clock")
+async def test_guessing_waits(studio: Middleware, tenant: factory.Tenant) -> None:
     async with await seated(studio, tenant, await somebody(tenant)) as user:
-        at = factory.now()
-        monkeypatch.setattr(studio.studio, "clock", lambda: at)
         statuses = [
             (await user.client.post("/studio/confirm", data={"password": "wrong"})).status_code for _ in range(6)
         ]

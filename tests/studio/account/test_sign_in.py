@@ -62,6 +62,7 @@ async def test_what_is_missing_is_said_beside_its_field(stranger: httpx2.AsyncCl
     assert 'class="wrong"' in answer.text
 
 
+@pytest.mark.usefixtures("still_clock")
 async def test_too_many_tries_wait_and_a_passkey_does_not(tenant: factory.Tenant, stranger: httpx2.AsyncClient) -> None:
     grace = await somebody(tenant)
     device = await with_passkey(tenant, grace.person)
@@ -102,6 +103,7 @@ async def test_the_question_for_a_code_is_answered_once(tenant: factory.Tenant, 
         assert replayed.status_code == 422, "a recovery code works once"
 
 
+@pytest.mark.usefixtures("still_clock")
 async def test_codes_cannot_be_guessed_at(tenant: factory.Tenant, stranger: httpx2.AsyncClient) -> None:
     grace = await somebody(tenant, codes=True)
     fields = {"asked": asked((await typed(stranger, grace.person.email)).text), "code": "000000"}
