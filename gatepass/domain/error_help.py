@@ -30,6 +30,14 @@ ERROR_HELP: Final[Mapping[str, ErrorHelp]] = {
         "The API key has been revoked, has expired, or was used from an address that is not on its list.",
         "Look at the key's page: roll it or make a new one, or call from an address on its list.",
     ),
+    "device_revoked": ErrorHelp(
+        "A person has revoked this device, or has paired it again with another phone.",
+        "Pair it again if it is still needed at the door. What it admitted is uploaded after that.",
+    ),
+    "wrong_cell": ErrorHelp(
+        "The call has reached a cell that this key does not belong to. The key itself may be good.",
+        "Call the address that the key was given for. If that is what you call, the operator has to mend its routing.",
+    ),
     "insufficient_scope": ErrorHelp(
         "The API key is good, but it does not have the scope that this endpoint needs.",
         "Make a key with that scope. A key never gains scopes after it was made.",

@@ -42,6 +42,14 @@ export class APITimeoutError extends APIConnectionError {
   override name = "APITimeoutError";
 }
 
+/**
+ * A `Gate` was answered by a service that does not know its key: of another cell, or on another database. It goes on as
+ * without a network, and asks again. Only `DeviceRevoked` ends a device.
+ */
+export class DeviceUnknown extends APIConnectionError {
+  override name = "DeviceUnknown";
+}
+
 export interface Refusal {
   status: number;
   code: string | null;
@@ -91,6 +99,11 @@ export class BadRequest extends APIStatusError {
 /** 401: the key is missing, wrong, revoked or expired. */
 export class AuthenticationError extends APIStatusError {
   override name = "AuthenticationError";
+}
+
+/** 401: a person has revoked this device. */
+export class DeviceRevoked extends AuthenticationError {
+  override name = "DeviceRevoked";
 }
 
 /** 403: the key lacks the scope, or its organization is suspended (`code`: `organization_suspended`). */
@@ -183,6 +196,11 @@ export class TicketWasCancelled extends ValidationError {
   override name = "TicketWasCancelled";
 }
 
+/** 421: the key belongs to another cell of the service than the one that was reached. */
+export class WrongCell extends APIStatusError {
+  override name = "WrongCell";
+}
+
 /** 429: too many calls; `retry_after` says how many seconds to wait. */
 export class RateLimited extends APIStatusError {
   override name = "RateLimited";
@@ -227,6 +245,7 @@ type StatusErrorClass = new (message: string, refusal: Refusal) => APIStatusErro
 
 const BY_CODE: Readonly<Record<string, StatusErrorClass>> = {
   already_activated: AlreadyUsed,
+  device_revoked: DeviceRevoked,
   sold_out: SoldOut,
   card_has_ticket: CardHasTicket,
   holder_has_card: HolderHasCard,
@@ -249,6 +268,7 @@ const BY_STATUS: Readonly<Record<number, StatusErrorClass>> = {
   409: Conflict,
   410: Expired,
   412: ChangedMeanwhile,
+  421: WrongCell,
   422: ValidationError,
   429: RateLimited,
 };

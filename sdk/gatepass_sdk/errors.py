@@ -76,6 +76,13 @@ class APITimeoutError(APIConnectionError):
     """No answer before the deadline."""
 
 
+class DeviceUnknown(APIConnectionError):
+    """A `Gate` was answered by a service that does not know its key: of another cell, or on another database.
+
+    It goes on as without a network, and asks again. Only `DeviceRevoked` ends a device.
+    """
+
+
 class APIStatusError(GatepassError):
     """The service answered, and refused."""
 
@@ -112,6 +119,10 @@ class BadRequest(APIStatusError):
 
 class AuthenticationError(APIStatusError):
     """401: the key is missing, wrong, revoked or expired."""
+
+
+class DeviceRevoked(AuthenticationError):
+    """401: a person has revoked this device."""
 
 
 class PermissionDenied(APIStatusError):
@@ -186,6 +197,10 @@ class TicketWasCancelled(ValidationError):
     """422: the ticket was cancelled."""
 
 
+class WrongCell(APIStatusError):
+    """421: the key belongs to another cell of the service than the one that was reached."""
+
+
 class RateLimited(APIStatusError):
     """429: too many calls; `retry_after` says how many seconds to wait."""
 
@@ -220,6 +235,7 @@ class WebhookVerificationError(GatepassError):
 
 BY_CODE: Final[Mapping[str, type[APIStatusError]]] = {
     "already_activated": AlreadyUsed,
+    "device_revoked": DeviceRevoked,
     "sold_out": SoldOut,
     "card_has_ticket": CardHasTicket,
     "holder_has_card": HolderHasCard,
@@ -242,6 +258,7 @@ BY_STATUS: Final[Mapping[int, type[APIStatusError]]] = {
     409: Conflict,
     410: Expired,
     412: ChangedMeanwhile,
+    421: WrongCell,
     422: ValidationError,
     429: RateLimited,
 }

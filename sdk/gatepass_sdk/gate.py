@@ -51,6 +51,8 @@ class GateStatus:
 
     device: Device | None
     offline_since: datetime | None
+    # The service that answered last does not know this device: people have to mend that. The gate asks again.
+    device_unknown: bool
     waiting: int
     last_sequence: int
     rejected: tuple[Rejected, ...]
@@ -65,6 +67,7 @@ class GateStatus:
         return cls(
             device=None if session is None else session.device,
             offline_since=None if session is None else session.connection.offline_since,
+            device_unknown=session is not None and session.connection.unknown,
             waiting=store.journal.count_waiting(),
             last_sequence=store.journal.last_sequence(),
             rejected=tuple(store.journal.rejected()),
@@ -209,9 +212,11 @@ class Gate:
         while not stop.is_set():
             with suppress(GatepassError):
                 if time.monotonic() >= next_heartbeat:
-                    next_heartbeat = time.monotonic() + HEARTBEAT_SECONDS
-                    self.heartbeat()
-                if self._store.journal.count_waiting():
+                    try:
+                        self.heartbeat()
+                    finally:
+                        next_heartbeat = time.monotonic() + max(HEARTBEAT_SECONDS, self._paired.connection.pause)
+                if self._store.journal.count_waiting() and not self._paired.connection.unknown:
                     self.upload()
             stop.wait(UPLOAD_SECONDS)
 

@@ -93,7 +93,8 @@ def test_operations_have_their_names() -> None:
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_every_operation_may_meet_what_any_operation_may(method: str, path: str) -> None:
     documented = codes(operation(method, path))
-    assert documented["401"] == {"invalid_key"}
+    assert documented["401"] == {"invalid_key", "device_revoked"}
+    assert documented["421"] == {"wrong_cell"}
     assert documented["403"] == {"insufficient_scope", "organization_suspended"}
     assert documented["429"] == {"rate_limited"}
     assert documented["500"] == {"internal_error"}

@@ -43,20 +43,20 @@ async def test_a_cell_names_the_cell_of_a_foreign_key(cells: Cells, cell: Runnin
     other = cells.b if cell is cells.a else cells.a
     async with cell.server.client(other.key) as client:
         answer = await client.get("/events")
-    assert answer.status_code == 401
+    assert answer.status_code == 421
     assert answer.json() == {
         "error": f"This API key belongs to cell {other.letter}, and the call has reached another cell.",
-        "code": "invalid_key",
+        "code": "wrong_cell",
     }
 
 
 async def test_a_letter_of_no_cell_is_refused_by_the_edge(cells: Cells) -> None:
     async with cells.client(make_key(Mode.LIVE, "z")) as client:
         answer = await client.get("/events")
-    assert answer.status_code == 401
+    assert answer.status_code == 421
     assert answer.json() == {
         "error": "This API key belongs to cell z, and there is no such cell.",
-        "code": "invalid_key",
+        "code": "wrong_cell",
     }
 
 

@@ -19,6 +19,8 @@ Json = dict[str, Any]
 # Refusals that any operation may give.
 EVERYWHERE: Final[tuple[type[Refusal], ...]] = (
     keys.InvalidKey,
+    keys.RevokedDevice,
+    keys.WrongCell,
     keys.InsufficientScope,
     organizations.OrganizationSuspended,
     limits.RateLimited,
@@ -36,6 +38,7 @@ MEANINGS: Final = {
     410: "The token has expired.",
     412: "It was changed since it was read.",
     413: "The body is too large.",
+    421: "The key belongs to another cell.",
     422: "Understood, and refused.",
     429: "Too many calls; come back after `Retry-After`.",
     500: "A fault of ours; try again.",
@@ -45,6 +48,7 @@ MEANINGS: Final = {
 NAMES: Final = {
     401: "InvalidKey",
     403: "InsufficientScope",
+    421: "WrongCell",
     429: "RateLimited",
     500: "InternalError",
     503: "Unavailable",
@@ -169,7 +173,7 @@ def _meaning(status: int, found: list[Refusal]) -> str:
 def _also(status: int) -> Iterable[str]:
     if status == 401:
         yield "WWW-Authenticate"
-    else:
+    elif status != STATUS[keys.WrongCell]:  # that key is not looked up here, so it has no rate
         yield from RATE
     if status in (429, 503):
         yield "Retry-After"

@@ -34,9 +34,15 @@ BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] (\S+)")
 class DeadKey(InvalidKey):
     """The API key is missing, invalid or revoked."""
 
-    def __init__(self, caller: Caller, reason: str) -> None:
+    def __init__(self, caller: Caller | None = None, reason: str = "revoked") -> None:
         super().__init__(reason)
         self.caller = caller
+
+
+class RevokedDevice(DeadKey):
+    """A person has revoked this device. It must be paired again."""
+
+    code = "device_revoked"
 
 
 class SuspendedKey(OrganizationSuspended):
@@ -92,7 +98,8 @@ def admit(row: "KeyRow | None", address: Address | None, *, at: datetime) -> Cal
         raise InvalidKey
     caller = row.caller()
     if row.revoked_at is not None:
-        raise DeadKey(caller, "revoked")
+        # A device ends by this word alone: whatever else refuses its key may be a fault of ours.
+        raise RevokedDevice(caller, "revoked") if caller.device else DeadKey(caller, "revoked")
     if row.expires_at is not None and row.expires_at <= at:
         raise DeadKey(caller, "expired")
     require_address(caller, address)

@@ -62,7 +62,9 @@ class InvalidKey(Refusal):
 class WrongCell(InvalidKey):
     """This API key belongs to another cell."""
 
-    def __init__(self, cell: str) -> None:
+    code = "wrong_cell"
+
+    def __init__(self, cell: str = "b") -> None:
         super().__init__("cell", f"This API key belongs to cell {cell}, and the call has reached another cell.")
 
 

@@ -1,6 +1,13 @@
 /** The calls of a device: scans, heartbeats, uploads, manifests. */
 
-import { APIConnectionError, APIStatusError } from "../errors.js";
+import {
+  APIConnectionError,
+  APIStatusError,
+  AuthenticationError,
+  DeviceRevoked,
+  DeviceUnknown,
+  WrongCell,
+} from "../errors.js";
 import {
   type Answer,
   type Call,
@@ -72,7 +79,7 @@ export class GateCalls {
     const exchange = this.#exchange.withPolicy(policy);
     const { idempotency_key } = entry.scan;
     try {
-      return await exchange.ask(post("/scan", readTicket, bodyOf(entry), { idempotency_key, is_scan: true }));
+      return await ask(exchange, post("/scan", readTicket, bodyOf(entry), { idempotency_key, is_scan: true }));
     } catch (error) {
       if (!(error instanceof APIStatusError) || error.code === null) throw error;
       if (!isRefusal(error.code) && error.code !== KEY_ENDED) throw error;
@@ -82,16 +89,16 @@ export class GateCalls {
 
   heartbeat(at: number, queued: number): Promise<Pulse> {
     const exchange = this.#exchange.withPolicy({ max_retries: HEARTBEAT_RETRIES });
-    return exchange.ask(post("/devices/heartbeat", readPulse, { at: formatMoment(at), queued, app: APP }));
+    return ask(exchange, post("/devices/heartbeat", readPulse, { at: formatMoment(at), queued, app: APP }));
   }
 
   upload(entries: readonly Entry[]): Promise<UploadAnswer> {
-    return this.#exchange.ask(post("/scans/batch", readResults, { entries: entries.map(uploadOf) }));
+    return ask(this.#exchange, post("/scans/batch", readResults, { entries: entries.map(uploadOf) }));
   }
 
   /** A JWK set. */
   cardKeys(): Promise<JsonObject> {
-    return this.#exchange.ask({ method: "GET", path: "/card/keys", read: readKeySet });
+    return ask(this.#exchange, { method: "GET", path: "/card/keys", read: readKeySet });
   }
 
   /** The manifest, or what changed in it after this cursor; null if nothing did. */
@@ -101,7 +108,7 @@ export class GateCalls {
       try_timeout: MANIFEST_SECONDS,
       max_retries: 0,
     });
-    return exchange.ask({
+    return ask(exchange, {
       method: "GET",
       path: pathOf(event_id),
       read: readManifest,
@@ -112,10 +119,29 @@ export class GateCalls {
 
   /** The stream of changes: `changes` with their body, and `whole` if the manifest must be fetched again. */
   async *changes(event_id: string, after: string, signal: AbortSignal): AsyncGenerator<[string, Uint8Array], void> {
-    for await (const [name, data] of this.#exchange.following(`${pathOf(event_id)}/stream`, { after }, signal)) {
-      yield [name, fromBase64(data)];
+    try {
+      for await (const [name, data] of this.#exchange.following(`${pathOf(event_id)}/stream`, { after }, signal)) {
+        yield [name, fromBase64(data)];
+      }
+    } catch (error) {
+      throw meant(error);
     }
   }
+}
+
+async function ask<T>(exchange: Exchange, call: Call<T>): Promise<T> {
+  try {
+    return await exchange.ask(call);
+  } catch (error) {
+    throw meant(error);
+  }
+}
+
+/** A key that is not accepted may be the fault of the service that was asked: only one word says that it ended. */
+function meant(error: unknown): unknown {
+  const is_refused = error instanceof AuthenticationError || error instanceof WrongCell;
+  if (!is_refused || error instanceof DeviceRevoked) return error;
+  return new DeviceUnknown(`The service that answered does not know this device: ${error.message}`, { cause: error });
 }
 
 function post<T>(path: string, read: (answer: Answer) => T, body: object, more: Partial<Call<T>> = {}): Call<T> {

@@ -1,9 +1,11 @@
 /** Whether the service can be reached, and calls that end in time whatever the network does. */
 
-import { APITimeoutError } from "../errors.js";
+import { APITimeoutError, DeviceUnknown } from "../errors.js";
 
 // After a scan without an answer, those of the next seconds do not wait for the network: one of them tries it again.
 export const OFFLINE_SECONDS = 5;
+// A service that does not know this device is asked less and less often: people have to mend it.
+const UNKNOWN_SECONDS = 60;
 // Calls that wait for a dead network. More would only wait with them.
 const MOST_CALLS = 4;
 
@@ -11,6 +13,10 @@ const MOST_CALLS = 4;
 export class Connection {
   /** Since when no call was answered. */
   offline_since: number | null = null;
+  /** Whether the last answer came from a service that does not know this device. */
+  unknown = false;
+  /** Seconds, before the service is asked again. */
+  pause = OFFLINE_SECONDS;
   /** Whether heartbeats find out that the network is back: then no guest waits for that. */
   is_watched = false;
   readonly #clock: () => number;
@@ -27,11 +33,15 @@ export class Connection {
 
   works(): void {
     this.offline_since = null;
+    this.unknown = false;
+    this.pause = OFFLINE_SECONDS;
   }
 
-  failed(at: number): void {
+  failed(at: number, error?: unknown): void {
     this.offline_since ??= at;
-    this.#try_again_at = this.#clock() + OFFLINE_SECONDS * 1000;
+    this.unknown = error instanceof DeviceUnknown;
+    this.pause = this.unknown ? Math.min(this.pause * 2, UNKNOWN_SECONDS) : OFFLINE_SECONDS;
+    this.#try_again_at = this.#clock() + this.pause * 1000;
   }
 
   /** The result of this call, or `APITimeoutError` after so many seconds. */

@@ -52,7 +52,7 @@ export class Scanner {
     this.#parts = parts;
   }
 
-  /** Throws `AuthenticationError` or `PermissionDenied` if the device may no longer scan. */
+  /** Throws `DeviceRevoked` or `PermissionDenied` if the device may no longer scan. */
   scan(code: Code, card: string, device: Device): Promise<Shown> {
     return this.#one_at_a_time.take(card, () => this.#scan(code, card, device));
   }
@@ -102,7 +102,7 @@ export class Scanner {
       answer = await connection.within(this.answer_within, () => calls.scan(entry, this.answer_within));
     } catch (error) {
       if (error instanceof APIConnectionError || error instanceof ServerError) {
-        connection.failed(clock.now());
+        connection.failed(clock.now(), error);
         return null;
       }
       // The service is there, and has not judged this scan.

@@ -3,7 +3,7 @@
 import {
   APIConnectionError,
   APIStatusError,
-  AuthenticationError,
+  DeviceRevoked,
   PermissionDenied,
   ServerError,
 } from "../errors.js";
@@ -86,7 +86,7 @@ export class Session {
     try {
       return await this.#scanner.scan(code, card, device);
     } catch (error) {
-      if (error instanceof AuthenticationError || error instanceof PermissionDenied) return Shown.of("device_ended");
+      if (error instanceof DeviceRevoked || error instanceof PermissionDenied) return Shown.of("device_ended");
       throw error;
     }
   }
@@ -99,7 +99,7 @@ export class Session {
     try {
       pulse = await this.#ending(() => this.#calls.heartbeat(began, journal.countWaiting()));
     } catch (error) {
-      if (error instanceof APIConnectionError || error instanceof ServerError) this.connection.failed(clock.now());
+      if (error instanceof APIConnectionError || error instanceof ServerError) this.connection.failed(clock.now(), error);
       else if (error instanceof APIStatusError) this.connection.works();
       throw error;
     }
@@ -170,12 +170,12 @@ export class Session {
     await this.#store.keepDevice(device);
   }
 
-  /** A key that is refused ends the device: 401 revokes it, 403 leaves it only the upload. */
+  /** Two words of the service end the device: that it was revoked, or that its key is left only the upload. */
   async #ending<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
-      if (error instanceof AuthenticationError) await this.#end(REVOKED);
+      if (error instanceof DeviceRevoked) await this.#end(REVOKED);
       else if (error instanceof PermissionDenied && error.code === "insufficient_scope" && this.device.admits) {
         await this.#end(RETIRED);
       }

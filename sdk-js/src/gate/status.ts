@@ -13,6 +13,8 @@ export interface GateStatus {
   /** null before it is paired. */
   readonly device: Device | null;
   readonly offline_since: string | null;
+  /** The service that answered last does not know this device: people have to mend that. The gate asks again. */
+  readonly device_unknown: boolean;
   /** Entries of the journal that the service does not have yet. */
   readonly waiting: number;
   readonly last_sequence: number;
@@ -37,6 +39,7 @@ export async function statusOf(store: GateStore, session: Session | null): Promi
   return {
     device: session?.device ?? null,
     offline_since: offline_since === null ? null : formatMoment(offline_since),
+    device_unknown: session?.connection.unknown ?? false,
     waiting: journal.countWaiting(),
     last_sequence: journal.last_sequence,
     rejected,

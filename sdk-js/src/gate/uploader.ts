@@ -59,7 +59,7 @@ export class Uploader {
     this.#signer = signer;
   }
 
-  /** Throws if the key is not accepted (401, 403): the entries stay. */
+  /** Throws if the device was revoked, or may not upload (401, 403): the entries stay. */
   async run(): Promise<Uploaded> {
     await this.#closeAbandoned();
     const results: EntryResult[] = [];

@@ -1,7 +1,6 @@
 /** The work of a gate in the background: it follows the manifest, sends heartbeats, and uploads the journal. */
 
 import { GatepassError } from "../errors.js";
-import { OFFLINE_SECONDS } from "./connection.js";
 import { REVOKED } from "./device.js";
 import type { Session } from "./session.js";
 import type { GateStore } from "./storage/store.js";
@@ -53,7 +52,8 @@ export class Work {
     while (!signal.aborted && !this.#is_over) {
       const session = this.#session();
       if (session?.device.admits) await this.#untilWoken(signal, (ends) => quietly(() => session.follow(ends)));
-      await wait(FOLLOW_AGAIN_SECONDS, signal, this.#wake);
+      const connection = session?.connection;
+      await wait(connection?.unknown ? connection.pause : FOLLOW_AGAIN_SECONDS, signal, this.#wake);
     }
   }
 
@@ -87,11 +87,11 @@ export class Work {
       try {
         await session.heartbeat();
       } finally {
-        const seconds = connection.offline_since === null ? HEARTBEAT_SECONDS : OFFLINE_SECONDS;
+        const seconds = connection.offline_since === null ? HEARTBEAT_SECONDS : connection.pause;
         this.#heartbeat_at = performance.now() + seconds * 1000;
       }
     } else if (connection.offline_since !== null) {
-      this.#heartbeat_at = Math.min(this.#heartbeat_at, performance.now() + OFFLINE_SECONDS * 1000);
+      this.#heartbeat_at = Math.min(this.#heartbeat_at, performance.now() + connection.pause * 1000);
     }
     // Where there is no network an upload only waits for it.
     if (connection.offline_since === null && this.#store.journal.countWaiting() > 0) await session.upload();

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import httpx2
 
@@ -20,7 +20,16 @@ from gatepass_sdk._settings import Settings
 from gatepass_sdk._sync.exchange import Exchange
 from gatepass_sdk._transport import send
 from gatepass_sdk._version import __version__
-from gatepass_sdk.errors import APIConnectionError, APIStatusError
+from gatepass_sdk.errors import (
+    APIConnectionError,
+    APIStatusError,
+    AuthenticationError,
+    DeviceRevoked,
+    DeviceUnknown,
+    WrongCell,
+)
+
+T = TypeVar("T")
 
 APP: Final = f"gatepass-sdk/{__version__}"
 # A guest at a door waits no longer; then the device decides.
@@ -67,7 +76,7 @@ class GateCalls:
         exchange = self._exchange.with_policy(scan_deadline=within, try_timeout=within)
         call = Call("POST", "/scan", _ticket, body=entry.body, idempotency_key=entry.idempotency_key, is_scan=True)
         try:
-            return exchange.ask(call)
+            return _ask(exchange, call)
         except APIStatusError as error:
             if error.code is None or (error.code not in REFUSALS and error.code != KEY_ENDED):
                 raise
@@ -75,15 +84,15 @@ class GateCalls:
 
     def heartbeat(self, at: datetime, queued: int) -> Pulse:
         body = {"at": format_time(at), "queued": queued, "app": APP}
-        return self._exchange.ask(Call("POST", "/devices/heartbeat", _pulse, body=body))
+        return _ask(self._exchange, Call("POST", "/devices/heartbeat", _pulse, body=body))
 
     def upload(self, entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[list[int]]]:
         """The result of each entry, and the gaps that the service sees in the sequence."""
         body = {"entries": [entry.uploaded for entry in entries]}
-        return self._exchange.ask(Call("POST", "/scans/batch", _results, body=body))
+        return _ask(self._exchange, Call("POST", "/scans/batch", _results, body=body))
 
     def card_keys(self) -> dict[str, Any]:
-        return self._exchange.ask(Call("GET", "/card/keys", _key_set))
+        return _ask(self._exchange, Call("GET", "/card/keys", _key_set))
 
     def manifest(self, event_id: str, after: str | None, state: str | None) -> bytes | None:
         """The manifest, or what changed in it after this cursor; None if nothing did."""
@@ -167,8 +176,22 @@ def _require_manifest(answer: Answer) -> None:
 
 def _refused(answer: Answer) -> APIStatusError | APIConnectionError:
     if answer.status >= 400 and answer.is_from_service:
-        return refusal_of(answer)
+        return _meant(refusal_of(answer))
     return APIConnectionError(f"Something other than Gatepass answered ({answer.status}). Check the network.")
+
+
+def _ask(exchange: Exchange, call: Call[T]) -> T:
+    try:
+        return exchange.ask(call)
+    except (AuthenticationError, WrongCell) as error:
+        raise _meant(error) from error
+
+
+def _meant(error: APIStatusError) -> APIStatusError | DeviceUnknown:
+    """A key that is not accepted may be the fault of the service that was asked: only one word says that it ended."""
+    if isinstance(error, (AuthenticationError, WrongCell)) and not isinstance(error, DeviceRevoked):
+        return DeviceUnknown(f"The service that answered does not know this device: {error}")
+    return error
 
 
 def _shut_down(response: httpx2.Response) -> None:

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final, Generic, TypeVar
 
-from gatepass_sdk.errors import APITimeoutError
+from gatepass_sdk.errors import APITimeoutError, DeviceUnknown
 
 T = TypeVar("T")
 
 # After a scan without an answer, those of the next seconds do not wait for the network: one of them tries it again.
 OFFLINE_SECONDS: Final = 5.0
+# A service that does not know this device is asked less and less often: people have to mend it.
+UNKNOWN_SECONDS: Final = 60.0
 # Threads that wait for a dead network. More would only wait with them.
 MOST_CALLS: Final = 4
 
@@ -28,17 +30,22 @@ class Connection:
         self._try_again_at = 0.0
         self._calls = threading.Semaphore(MOST_CALLS)
         self.offline_since: datetime | None = None
+        # Whether the last answer came from a service that does not know this device.
+        self.unknown = False
+        self.pause = OFFLINE_SECONDS
 
     @property
     def is_worth_a_try(self) -> bool:
         return self.offline_since is None or self._clock() >= self._try_again_at
 
     def works(self) -> None:
-        self.offline_since = None
+        self.offline_since, self.unknown, self.pause = None, False, OFFLINE_SECONDS
 
-    def failed(self, at: datetime) -> None:
+    def failed(self, at: datetime, error: Exception | None = None) -> None:
         self.offline_since = self.offline_since or at
-        self._try_again_at = self._clock() + OFFLINE_SECONDS
+        self.unknown = isinstance(error, DeviceUnknown)
+        self.pause = min(self.pause * 2, UNKNOWN_SECONDS) if self.unknown else OFFLINE_SECONDS
+        self._try_again_at = self._clock() + self.pause
 
     def within(self, seconds: float, call: Callable[[], T]) -> T:
         """The result of this call, or `APITimeoutError` after so many seconds."""

@@ -47,7 +47,7 @@ class Scanner:
         self.answer_within = ANSWER_SECONDS
 
     def scan(self, code: Code, card: bytes, device: Device) -> Shown:
-        """Raises `AuthenticationError` or `PermissionDenied` if the device may no longer scan."""
+        """Raises `DeviceRevoked` or `PermissionDenied` if the device may no longer scan."""
         with self._alone.for_card(card):
             admission = self._journal.admission(card)
             if admission is not None and not self._journal.was_shown(admission):
@@ -83,8 +83,8 @@ class Scanner:
     def _answer(self, entry: Entry) -> Shown | None:
         try:
             answer = self._connection.within(self.answer_within, lambda: self._calls.scan(entry, self.answer_within))
-        except (APIConnectionError, ServerError):
-            self._connection.failed(self._clock.now())
+        except (APIConnectionError, ServerError) as error:
+            self._connection.failed(self._clock.now(), error)
             return None
         except (RateLimited, BadRequest, Conflict):
             # The service is there, and has not judged this scan.

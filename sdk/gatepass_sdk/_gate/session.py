@@ -23,7 +23,7 @@ from gatepass_sdk._settings import Settings
 from gatepass_sdk.errors import (
     APIConnectionError,
     APIStatusError,
-    AuthenticationError,
+    DeviceRevoked,
     NotFound,
     PermissionDenied,
     RateLimited,
@@ -75,7 +75,7 @@ class Session:
         card = self._store.sealer.mark(device.event_id, code.number)
         try:
             return self._scanner.scan(code, card, device)
-        except (AuthenticationError, PermissionDenied):
+        except (DeviceRevoked, PermissionDenied):
             return Shown.of("device_ended")
 
     def heartbeat(self) -> Pulse:
@@ -85,8 +85,8 @@ class Session:
         try:
             with self._ending():
                 pulse = self._calls.heartbeat(began, self.journal.count_waiting())
-        except (APIConnectionError, ServerError):
-            self.connection.failed(clock.now())
+        except (APIConnectionError, ServerError) as error:
+            self.connection.failed(clock.now(), error)
             raise
         self.connection.works()
         self._scanner.answer_within = pulse.answer_within
@@ -125,11 +125,11 @@ class Session:
         while not stop.is_set() and self.device.admits:
             try:
                 self.manifests.follow(self.device.event_id, stop, is_current=self._works_for)
-            except (AuthenticationError, PermissionDenied, NotFound):
+            except (DeviceRevoked, PermissionDenied, NotFound):
                 self._learn()
-            except (APIConnectionError, APIStatusError):
-                self.connection.failed(self._store.clock.now())
-            stop.wait(FOLLOW_AGAIN_SECONDS)
+            except (APIConnectionError, APIStatusError) as error:
+                self.connection.failed(self._store.clock.now(), error)
+            stop.wait(self.connection.pause if self.connection.unknown else FOLLOW_AGAIN_SECONDS)
 
     def retire(self) -> None:
         self._take(self.device.moved({"status": RETIRED}))
@@ -152,10 +152,10 @@ class Session:
 
     @contextmanager
     def _ending(self) -> Generator[None]:
-        """A key that is refused ends the device: 401 revokes it, 403 leaves it only the upload."""
+        """Two words of the service end the device: that it was revoked, or that its key is left only the upload."""
         try:
             yield
-        except AuthenticationError:
+        except DeviceRevoked:
             self._take(self.device.moved({"status": REVOKED}))
             raise
         except PermissionDenied as error:

@@ -49,7 +49,7 @@ class Uploader:
         self._device_id = device_id
 
     def run(self) -> Uploaded:
-        """Raises if the key is not accepted (401, 403): the entries stay."""
+        """Raises if the device was revoked, or may not upload (401, 403): the entries stay."""
         self._close_abandoned()
         results: list[dict[str, Any]] = []
         missing: list[list[int]] = []

@@ -11,7 +11,8 @@ from tests.attacks.pairing.handset import Lead
 from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import Phone
 from tests.browser.scanner.test_offline import activations
-from tests.factory import BY
+from tests.factory import BY, Tenant
+from tests.sdk.gate.strangers import HIDE
 
 pytestmark = pytest.mark.browser
 
@@ -32,6 +33,10 @@ MANIFESTS = """async () => {
     }
     return count;
 }"""
+
+
+# It asks the service at once, and not after up to a minute.
+LOOKED_AT_AGAIN = "dispatchEvent(new Event('online'))"
 
 
 async def admit_offline(phone: Phone, network: Network) -> None:
@@ -104,3 +109,34 @@ async def test_a_revoked_device_sends_nothing_until_it_is_paired_again(phone: Ph
     await phone.has_sent_all()
     await phone.show(await phone.tenant.card())
     await phone.says("ENTER", "green")
+
+
+async def test_a_service_that_does_not_know_the_device_does_not_end_it(phone: Phone) -> None:
+    """As a process of another cell, or a database that was restored, does not know it."""
+    card, later = await phone.tenant.card(), await phone.tenant.card()
+    await phone.knows(2)
+    await hide_keys(phone.tenant)
+    await phone.page.evaluate(LOOKED_AT_AGAIN)
+    await expect(phone.at("#status-warning-text")).to_have_text("Not known")
+    await phone.is_offline()
+    await phone.show(card)
+    await phone.says("ENTER", "green")
+    await phone.is_ready()
+    await phone.at("#open-settings").click()
+    await expect(phone.at("#facts")).to_contain_text("The service does not know this device. Go on scanning")
+    assert await activations(phone.tenant) == 0
+    await hide_keys(phone.tenant)
+    await phone.page.evaluate(LOOKED_AT_AGAIN)
+    await phone.has_sent_all()
+    await expect(phone.at("#status-warning-text")).not_to_have_text("Not known")
+    assert await activations(phone.tenant) == 1
+    await phone.at("#settings [data-close]").click()
+    await phone.show(later)
+    await phone.says("ENTER", "green")
+    assert await activations(phone.tenant) == 2
+
+
+async def hide_keys(tenant: Tenant) -> None:
+    """The keys of its devices are others. Done twice, it is undone."""
+    async with tenant.db.transaction() as tx:
+        await tx.run(HIDE.replace("%s", "$1"), tenant.event_id)

@@ -7,8 +7,11 @@ import pytest
 
 from gatepass_sdk import Gate
 from tests.sdk.gate.network import Network, network_to
+from tests.sdk.gate.strangers import elsewhere
 from tests.sdk.gate.venue import Venue
 from tests.sdk.stack import Stack
+
+__all__ = ["elsewhere"]
 
 
 @pytest.fixture

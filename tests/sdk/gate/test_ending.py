@@ -11,8 +11,11 @@ import pytest
 from gatepass.base.database import Tx
 from gatepass.domain import devices
 from gatepass.domain.keys import Mode
-from gatepass_sdk import AuthenticationError, Gate, GateError, GateInUse
+from gatepass_sdk import APIConnectionError, DeviceRevoked, DeviceUnknown, Gate, GateError, GateInUse
+from gatepass_sdk._gate.connection import Connection
+from tests.processes import GatepassProcess
 from tests.sdk.gate.network import Network, State
+from tests.sdk.gate.strangers import Stranger, met
 from tests.sdk.gate.venue import BY, Venue
 
 
@@ -61,7 +64,7 @@ def test_a_revoked_gate_does_nothing_until_it_is_paired_again(
     by_a_lead(venue, gate, devices.revoke)
     assert gate.scan(venue.guest().token).verdict == "device_ended"
     assert gate.status().cards is None
-    with pytest.raises(AuthenticationError):
+    with pytest.raises(DeviceRevoked):
         gate.upload()
     assert gate.status().waiting == 1
     gate.close()
@@ -70,6 +73,45 @@ def test_a_revoked_gate_does_nothing_until_it_is_paired_again(
         done = again.upload()
         assert (done.activated, done.recorded, done.incidents, done.waiting) == (0, 1, 1, 0)
         assert again.scan(venue.guest().token).admitted
+
+
+@pytest.mark.parametrize("stranger", Stranger)
+def test_a_gate_goes_on_while_the_service_does_not_know_it(
+    venue: Venue, gate: Gate, network: Network, elsewhere: dict[Stranger, GatepassProcess], stranger: Stranger
+) -> None:
+    guest, later = venue.guest(), venue.guest()
+    venue.known(gate, guest, later)
+    with met(stranger, venue, network, elsewhere):
+        with pytest.raises(DeviceUnknown, match="does not know this device"):
+            gate.heartbeat()
+        shown = gate.scan(guest.token)
+        assert (shown.admitted, shown.online) == (True, False)
+        assert gate.upload().waiting == 1
+        # A guest who waits asks the service again; so does a manifest that is fetched.
+        gate._paired.connection.works()
+        assert gate.scan(later.token).admitted
+        with pytest.raises(DeviceUnknown):
+            gate.refresh()
+        status = gate.status()
+        assert status.device is not None
+        assert (status.device.status, status.device_unknown, status.waiting) == ("paired", True, 2)
+        assert status.offline_since is not None
+        assert status.cards
+    status = gate.heartbeat()
+    assert (status.device_unknown, status.offline_since) == (False, None)
+    assert gate.upload().activated == 2
+    assert gate.scan(venue.guest().token).online
+
+
+def test_a_service_that_does_not_know_a_gate_is_asked_less_and_less_often() -> None:
+    connection = Connection()
+    waits: list[float] = []
+    for _ in range(6):
+        connection.failed(datetime.now(UTC), DeviceUnknown(""))
+        waits.append(connection.pause)
+    assert waits == [10, 20, 40, 60, 60, 60]
+    connection.failed(datetime.now(UTC), APIConnectionError(""))
+    assert (connection.pause, connection.unknown) == (5, False)
 
 
 def test_a_gate_that_was_moved_scans_for_its_new_event(venue: Venue, gate: Gate, network: Network) -> None:

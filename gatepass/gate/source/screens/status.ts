@@ -34,6 +34,7 @@ export function drawStatus(status: GateStatus): void {
 function warningsOf(status: GateStatus): string[] {
   const found: [boolean, string][] = [
     [status.rejected.length > 0, "rejected"],
+    [status.device_unknown, "not_known"],
     [status.lost !== null, "storage"],
     [status.cards === null, "list"],
     [isClockOff(status), "clock"],
@@ -54,6 +55,7 @@ function drawFacts(status: GateStatus): void {
     ["clock", clockText(status), isClockOff(status)],
     ["storage", storageText(status), status.lost !== null || !status.persistent],
   ];
+  if (status.device_unknown) facts.push(["not_known", word("not_known_note"), true]);
   if (rejected.length > 0) facts.push(["rejected", word("rejected_note", { count: String(rejected.length) }), true]);
   facts.push(["version", versionText(), false]);
   at("facts").replaceChildren(...facts.flatMap(([key, text, isWarning]) => pair(word(key), text, isWarning)));

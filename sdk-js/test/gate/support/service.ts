@@ -70,7 +70,7 @@ export class Service {
   }
 
   async #answer(path: string, body: Body, headers: Headers): Promise<Response> {
-    if (this.status === "revoked") return json({ code: "invalid_api_key", error: "The key was revoked." }, 401);
+    if (this.status === "revoked") return json({ code: "device_revoked", error: "The device was revoked." }, 401);
     if (path.startsWith("/gate/pair/")) return this.#pair(path, body);
     if (path === "/devices/heartbeat") return json({ data: this.#pulse(body) });
     if (path === "/card/keys") return json({ keys: FILE.public_keys.map(jwk) });

@@ -140,4 +140,4 @@ async def test_a_revoked_device_is_refused_with_its_next_request(api: Api, tenan
         assert (await client.post("/scan", json=scan_body(tenant, card.number))).status_code == 200
         await paired.revoke(tenant, device.device)
         for endpoint in ENDPOINTS:
-            assert_error(await endpoint.call(client), 401, "invalid_key")
+            assert_error(await endpoint.call(client), 401, "device_revoked")

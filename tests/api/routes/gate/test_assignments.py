@@ -54,7 +54,7 @@ async def test_a_revoked_device_uploads_after_it_was_paired_again_and_activates_
     entry = gate.entry(token=tenant.token(card), occurred_at=now() - timedelta(minutes=5))
     async with tenant.db.transaction() as tx:
         await devices.revoke(tx, tenant.id, Mode.LIVE, gate.id, by=BY, at=now())
-    assert_error(await device.post("/scans/batch", json={"entries": [entry]}), 401, "invalid_key")
+    assert_error(await device.post("/scans/batch", json={"entries": [entry]}), 401, "device_revoked")
     again = await pair(tenant, signing_key=gate.signing_key, ago=timedelta(0))
     assert again.id == gate.id
     async with api.client(again.key) as client:

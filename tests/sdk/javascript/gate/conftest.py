@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.sdk.gate.conftest import network, venue
+from tests.sdk.gate.conftest import elsewhere, network, venue
 from tests.sdk.gate.network import Network
 from tests.sdk.gate.venue import Venue
 from tests.sdk.javascript.gate.gate import NodeGate, bundled, started
 from tests.sdk.javascript.gate.lead import Lead
 
-__all__ = ["network", "venue"]
+__all__ = ["elsewhere", "network", "venue"]
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,9 @@ from uuid import UUID
 import pytest
 
 from gatepass.domain import devices
+from tests.processes import GatepassProcess
 from tests.sdk.gate.network import Network, State
+from tests.sdk.gate.strangers import Stranger, met
 from tests.sdk.gate.venue import Venue
 from tests.sdk.javascript.gate.gate import GateCallError, NodeGate, known
 from tests.sdk.javascript.gate.lead import Lead, by_a_lead
@@ -44,7 +46,7 @@ def test_a_revoked_gate_sends_nothing_until_it_is_paired_again(venue: Venue, gat
     assert (status.cards, status.waiting, status.device.status) == (None, 1, "revoked")
     with pytest.raises(GateCallError) as refused:
         gate.upload()
-    assert refused.value.name == "AuthenticationError"
+    assert refused.value.name == "DeviceRevoked"
     before = len(network.requests)
     gate.work()
     assert Lead(venue).pair(gate, network.url).id == device_id
@@ -57,6 +59,35 @@ def test_a_revoked_gate_sends_nothing_until_it_is_paired_again(venue: Venue, gat
     assert len(venue.incidents()) == 1
     assert gate.scan(venue.guest().token).admitted
     gate.rest()
+
+
+@pytest.mark.parametrize("stranger", Stranger)
+def test_a_gate_goes_on_while_the_service_does_not_know_it(
+    venue: Venue, gate: NodeGate, network: Network, elsewhere: dict[Stranger, GatepassProcess], stranger: Stranger
+) -> None:
+    guest = venue.guest()
+    known(gate, venue)
+    with met(stranger, venue, network, elsewhere):
+        with pytest.raises(GateCallError) as refused:
+            gate.heartbeat()
+        assert refused.value.name == "DeviceUnknown"
+        shown = gate.scan(guest.token)
+        assert (shown.admitted, shown.online) == (True, False)
+        uploaded = gate.upload()
+        assert (uploaded.waiting, uploaded.stopped_by) == (1, "DeviceUnknown")
+        with pytest.raises(GateCallError) as refused:
+            gate.refresh()
+        assert refused.value.name == "DeviceUnknown"
+        gate.work()
+        status = gate.status()
+        assert (status.device.status, status.device_unknown, status.waiting) == ("paired", True, 1)
+        assert status.offline_since is not None
+        assert status.cards
+        gate.rest()
+    status = gate.heartbeat()
+    assert (status.device_unknown, status.offline_since, status.cards) == (False, None, 1)
+    assert gate.upload().activated == 1
+    assert gate.scan(venue.guest().token).online
 
 
 def _first_of(paths: list[str], end: str) -> int:
