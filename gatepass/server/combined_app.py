@@ -69,6 +69,7 @@ class CombinedApp:
             registry = self._gate.state.registry
             registry.register(self._gate.state.readiness)
         registry.register(self.connections)
+        self.registry = registry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._only is not None:

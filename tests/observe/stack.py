@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import IO
 
 import psycopg
 
@@ -22,11 +23,13 @@ class Stack:
     tenant: Tenant
     started: list[GatepassProcess] = field(default_factory=list[GatepassProcess])
 
-    def serve(self, interface: str, *changes: str, **settings: str) -> GatepassProcess:
+    def serve(
+        self, interface: str, *changes: str, stderr: int | IO[bytes] = subprocess.STDOUT, **settings: str
+    ) -> GatepassProcess:
         """A `gatepass serve` process that is ready. `changes` are those of impatient.py."""
         port = free_port()
         command = ["serve", "--only", interface, "--port", str(port)]
-        server = self._start([*changes, *command], port, "GATEPASS_METRICS_PORT", settings)
+        server = self._start([*changes, *command], port, "GATEPASS_METRICS_PORT", settings, stderr)
         wait_until_ready(server)
         return server
 
@@ -39,7 +42,14 @@ class Stack:
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(sql.encode(), values)
 
-    def _start(self, command: list[str], port: int, variable: str, settings: Mapping[str, str]) -> GatepassProcess:
+    def _start(
+        self,
+        command: list[str],
+        port: int,
+        variable: str,
+        settings: Mapping[str, str],
+        stderr: int | IO[bytes] = subprocess.STDOUT,
+    ) -> GatepassProcess:
         metrics_port = free_port()
         environment = {
             "GATEPASS_DATABASE_URL": self.url,
@@ -55,7 +65,7 @@ class Stack:
                 [sys.executable, "-m", "tests.observe.impatient", *command],
                 env={**os.environ, **environment},
                 stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
+                stderr=stderr,
                 text=True,
             ),
             port,

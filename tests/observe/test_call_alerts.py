@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -34,6 +35,7 @@ class Watched:
     valkey: Valkey
     api: GatepassProcess
     studio: GatepassProcess
+    full: GatepassProcess
     prometheus: Prometheus
 
     async def firing(self, name: str) -> None:
@@ -45,18 +47,35 @@ async def watched() -> AsyncGenerator[Watched]:
     valkey = Valkey()
     try:
         async with running_stack() as stack:
-            api, studio = await asyncio.gather(
+            api, studio, full = await asyncio.gather(
                 asyncio.to_thread(
                     stack.serve, "api", FEW_ROWS, OFTEN_COMPARED,
                     GATEPASS_VALKEY_URL=valkey.url, GATEPASS_MAX_CONNECTIONS=str(CONNECTIONS),
                 ),
                 asyncio.to_thread(stack.serve, "studio", OFTEN_COUNTED),
+                asyncio.to_thread(serve_on_a_full_disk, stack),
             )  # fmt: skip
-            targets = [Target("gatepass-api", api.metrics_port), Target("gatepass-studio", studio.metrics_port)]
+            targets = [
+                Target("gatepass-api", api.metrics_port),
+                Target("gatepass-studio", studio.metrics_port),
+                Target("gatepass-api", full.metrics_port),
+            ]
             with prometheus(targets) as watching:
-                yield Watched(stack, valkey, api, studio, watching)
+                yield Watched(stack, valkey, api, studio, full, watching)
     finally:
         valkey.kill()
+
+
+def serve_on_a_full_disk(stack: Stack) -> GatepassProcess:
+    with Path("/dev/full").open("wb") as log:
+        return stack.serve("api", stderr=log, GATEPASS_LOG_LEVEL="info")
+
+
+async def test_the_log_cannot_be_written(watched: Watched) -> None:
+    assert "GatepassLogLinesLost" not in watched.prometheus.firing()
+    async with watched.full.client((await watched.stack.tenant.key()).text) as client:
+        assert (await client.post("/scan", content=b"{}")).status_code == 400
+    await watched.firing("GatepassLogLinesLost")
 
 
 async def test_valkey_dies(watched: Watched) -> None:

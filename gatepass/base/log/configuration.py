@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line, with the request and the organization; fields are chosen, never dumped.
+"""Lines of the log: the request and the organization are in each; fields are chosen, never dumped.
 
 Keys, tokens, bodies and query strings are never logged.
 """

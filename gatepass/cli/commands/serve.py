@@ -11,6 +11,7 @@ import typer
 
 from gatepass import __version__
 from gatepass.base import log
+from gatepass.base.log.background import write_in_background
 from gatepass.base.settings import Settings
 from gatepass.cli.settings import read_settings_with_vault
 from gatepass.server import run
@@ -33,7 +34,9 @@ def serve(
     if settings.metrics_port:
         run.require_free(settings.host, settings.metrics_port, "GATEPASS_METRICS_PORT")
     gc.disable()  # until the server is ready: what is made before stays
+    lines_lost = write_in_background()
     app = application(settings, only)
+    app.registry.register(lines_lost)
     server = run.Server(
         app,
         app.connections,

@@ -6,8 +6,11 @@ import resource
 import signal
 from typing import Final
 
+from prometheus_client.registry import Collector
+
 from gatepass import __version__
 from gatepass.base import log
+from gatepass.base.log.background import write_in_background
 from gatepass.base.settings import Settings
 from gatepass.cli.settings import read_settings_with_vault, variable
 from gatepass.server import run
@@ -22,17 +25,19 @@ def worker() -> None:
     settings = read_settings_with_vault()
     if settings.worker_metrics_port:
         run.require_free(settings.host, settings.worker_metrics_port, variable("worker_metrics_port"))
+    lines_lost = write_in_background()
     log.configure(settings.log_level, settings.log_format)
     if settings.webhook_allow_private:
         log.logger(__name__).warning(PRIVATE_ALLOWED, setting=variable("webhook_allow_private"))
     _raise_file_limit()
-    uvloop.run(work(settings))
+    uvloop.run(work(settings, lines_lost))
 
 
-async def work(settings: Settings) -> None:
+async def work(settings: Settings, lines_lost: Collector) -> None:
     from gatepass.worker.worker import Worker  # noqa: PLC0415
 
     working = Worker(settings)
+    working.metrics.registry.register(lines_lost)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, working.stop)
     gc.freeze()
