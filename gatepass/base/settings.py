@@ -4,6 +4,7 @@ import re
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -13,15 +14,20 @@ from gatepass.base.deadline import ACQUIRE_WITHIN
 from gatepass.base.encryption import Vault
 
 BASE_PATH = "/api/public/v1"
+PREFIX = "GATEPASS_"
+HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*")
+PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+/*")
+VALKEY_URL = re.compile(r"rediss?://[^\s/?#]*(/[0-9]{0,5})?(\?[^\s#]+)?|unix://[^\s?#]+(\?[^\s#]+)?")
 TRACES_URL = re.compile(r"https?://[^\s/?#]+/[!-~]*")
 SMTP_URL = re.compile(r"smtps?://[^\s/?#]+/?(\?starttls=never)?")
+PUSH_URL = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 SENDER = re.compile(r"(?:[^<>\"@\x00-\x1f\x7f]{1,100} <[!-;=?-~]+@[a-z0-9.-]+>|[!-;=?-~]+@[a-z0-9.-]+)", re.ASCII)
 CONTACT = re.compile(r"(?:mailto:|https://|tel:)[!-~]+")
 
 
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
-        env_prefix="GATEPASS_", env_file=".env", extra="ignore", frozen=True, env_ignore_empty=True
+        env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True, env_ignore_empty=True
     )
 
     database_url: SecretStr = Field(
@@ -161,7 +167,6 @@ class Settings(BaseSettings):
     )
     apple_push_url: str = Field(
         default="https://api.push.apple.com",
-        pattern=r"^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?$",
         description="Where phones are told that their pass has changed.",
     )
     google_wallet_issuer: str | None = Field(
@@ -188,18 +193,25 @@ class Settings(BaseSettings):
     def _as_seen(cls, value: list[IPv4Network | IPv6Network]) -> list[IPv4Network | IPv6Network]:
         return [mapped_network(network) for network in value]
 
+    @field_validator("valkey_url")
+    @classmethod
+    def _valkey(cls, value: SecretStr | None) -> SecretStr | None:
+        return _like(value, VALKEY_URL, "redis://host:6379/0 or rediss://host:6379/0", may_lack_host=True)
+
     @field_validator("traces_url")
     @classmethod
     def _http(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not TRACES_URL.fullmatch(value.get_secret_value()):
-            raise ValueError("it should look like http://127.0.0.1:4318/v1/traces")
-        return value
+        return _like(value, TRACES_URL, "http://127.0.0.1:4318/v1/traces")
 
     @field_validator("smtp_url")
     @classmethod
     def _smtp(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not SMTP_URL.fullmatch(value.get_secret_value()):
-            raise ValueError("it should look like smtp://user:password@mail.example.com:587")
+        return _like(value, SMTP_URL, "smtp://user:password@mail.example.com:587")
+
+    @field_validator("apple_push_url")
+    @classmethod
+    def _push(cls, value: str) -> str:
+        _like(SecretStr(value), PUSH_URL, "https://api.push.apple.com")
         return value
 
     @field_validator("mail_from")
@@ -217,7 +229,9 @@ class Settings(BaseSettings):
 
     @field_validator("public_url")
     @classmethod
-    def _no_slash(cls, value: str) -> str:
+    def _origin(cls, value: str) -> str:
+        """Cookies, passkeys and the paths of all pages begin at the host."""
+        _like(SecretStr(value), PUBLIC_URL, "https://tickets.example.com, with nothing behind the host and port")
         return value.rstrip("/")
 
     @property
@@ -236,3 +250,23 @@ class Settings(BaseSettings):
 
     def vault(self) -> Vault:
         return Vault([key.get_secret_value() for key in self.encryption_keys])
+
+
+def _like(
+    value: SecretStr | None, form: re.Pattern[str], example: str, *, may_lack_host: bool = False
+) -> SecretStr | None:
+    """The URL, if it has this form, a host that can be one, and a port that there is."""
+    if value is not None:
+        text = value.get_secret_value()
+        if not form.fullmatch(text) or not _has_host(text, may_lack_host=may_lack_host):
+            raise ValueError(f"it should look like {example}")
+    return value
+
+
+def _has_host(url: str, *, may_lack_host: bool) -> bool:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # of a port above 65535, or of brackets
+        return False
+    return (HOST.fullmatch(host) is not None if host else may_lack_host) and port != 0

@@ -1,6 +1,7 @@
 """Read the settings from the environment. Errors name the variables that people set."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from pydantic import ValidationError
 
-from gatepass.base.settings import Settings
-from gatepass.cli import running_dev
+from gatepass.base.settings import PREFIX, Settings
+from gatepass.cli import running_dev, variables
 from gatepass.cli.errors import WRONG_USAGE, CommandError
 
 # Options of the database URL that asyncpg and, for migrations, libpq understand alike.
@@ -18,12 +19,15 @@ OPTIONS: Final = frozenset(
     """host port dbname user password passfile application_name options target_session_attrs sslmode sslrootcert sslcert
     sslkey sslpassword sslcrl sslnegotiation ssl_min_protocol_version ssl_max_protocol_version""".split()
 )
+HAS_PORT: Final = re.compile(r":[^\]]*$")
 SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 SSL_FILES: Final = ("sslrootcert", "sslcert", "sslkey", "sslcrl")
 
 
 def read_settings(**given: Any) -> Settings:
     """The settings; values from the command line override them."""
+    if misspelt := list(variables.unknown()):
+        raise CommandError(*misspelt, code=WRONG_USAGE)
     try:
         settings = Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
@@ -35,7 +39,7 @@ def read_settings(**given: Any) -> Settings:
         )
     for fault in _url_faults(settings.database_url.get_secret_value()):
         raise CommandError(f"{variable('database_url')}: {fault}", code=WRONG_USAGE)
-    return settings
+    return _require_mail_server(settings)
 
 
 def read_operator_settings() -> Settings:
@@ -69,7 +73,15 @@ def set_by(settings: Settings) -> set[str]:
 
 def _url_faults(url: str) -> Iterator[str]:
     """What is wrong with the options of the URL. A driver would report it later, in many lines, or not at all."""
-    options = parse_qs(urlsplit(url).query, keep_blank_values=True)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        yield "a bracket of its host is missing."
+        return
+    options = parse_qs(parts.query, keep_blank_values=True)
+    ports = [host.rpartition(":")[2] for host in parts.netloc.rpartition("@")[2].split(",") if HAS_PORT.search(host)]
+    if not all(_is_port(port) for port in [*ports, *",".join(options.get("port", [])).split(",")] if port):
+        yield "a port is a number from 1 to 65535."
     # A name with a dot is a setting of the session, which PostgreSQL takes from anybody.
     for name in {name for name in options if "." not in name} - OPTIONS:
         yield f"the option {name} is not known here. Known are: {', '.join(sorted(OPTIONS))}."
@@ -78,6 +90,10 @@ def _url_faults(url: str) -> Iterator[str]:
     for name in SSL_FILES:
         if name in options and not os.access(options[name][-1], os.R_OK):
             yield f"{name} does not name a file that this user can read."
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 65535
 
 
 def read_settings_with_vault(**given: Any) -> Settings:
@@ -95,6 +111,17 @@ def _require_vault(settings: Settings) -> Settings:
     return settings
 
 
+def _require_mail_server(settings: Settings) -> Settings:
+    if settings.smtp_url is not None:
+        from gatepass.domain.mail.smtp_url import smtp_server  # noqa: PLC0415  `gatepass --help` does not wait
+
+        try:
+            smtp_server(settings.smtp_url.get_secret_value())
+        except ValueError as error:
+            raise CommandError(f"{variable('smtp_url')}: {error}.", code=WRONG_USAGE) from None
+    return settings
+
+
 def _require_wallets(settings: Settings) -> Settings:
     """A phone answers a wrong certificate with silence, so that it is told here."""
     from gatepass.domain.wallets import Wallets, WalletSettingsError  # noqa: PLC0415  `gatepass --help` does not wait
@@ -107,7 +134,7 @@ def _require_wallets(settings: Settings) -> Settings:
 
 
 def variable(field: str) -> str:
-    return f"{Settings.model_config.get('env_prefix', '')}{field}".upper()
+    return f"{PREFIX}{field}".upper()
 
 
 def _lines(error: ValidationError) -> list[str]:

@@ -8,6 +8,7 @@ from gatepass.cli.database import is_this_machine
 
 # Seconds. The API itself waits half a second.
 TIMEOUT: Final = 2.0
+FORM: Final = "the URL is not one like rediss://host:6379/0, or has an option that is not known"
 
 
 def where(url: str) -> str:
@@ -27,6 +28,17 @@ def is_unverified(url: str) -> bool:
     return parts.scheme != "rediss" or not checked or not named
 
 
+def has_form(url: str) -> bool:
+    """Whether the client understands it, with all of its options."""
+    from redis.asyncio import Redis  # noqa: PLC0415
+
+    try:
+        Redis.from_url(url).connection_pool.make_connection()
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 async def fault(url: str) -> str | None:
     """Why it cannot be used, or None."""
     # It takes a while to import, and only `doctor` needs it.
@@ -41,5 +53,5 @@ async def fault(url: str) -> str | None:
     except (RedisError, OSError) as error:
         return tls_fault(error) or "it does not answer"
     except (TypeError, ValueError):
-        return "the URL is not one like rediss://host:6379/0, or has an option that is not known"
+        return FORM
     return None

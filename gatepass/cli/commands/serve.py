@@ -13,7 +13,9 @@ from gatepass import __version__
 from gatepass.base import log
 from gatepass.base.log.background import write_in_background
 from gatepass.base.settings import Settings
-from gatepass.cli.settings import read_settings_with_vault
+from gatepass.cli import valkey
+from gatepass.cli.errors import WRONG_USAGE, CommandError
+from gatepass.cli.settings import read_settings_with_vault, variable
 from gatepass.server import run
 from gatepass.server.combined_app import CombinedApp, Interface
 
@@ -27,12 +29,18 @@ def serve(
 ) -> None:
     """Serve the API, the studio, card pages and the scanner until told to stop."""
     settings = read_settings_with_vault(host=host, port=port)
+    _require_valkey(settings, only)
+    if settings.port and settings.port == settings.metrics_port:
+        raise CommandError(
+            f"{variable('metrics_port')}: port {settings.port} is that of the API. Choose another; 0 turns it off.",
+            code=WRONG_USAGE,
+        )
     bound = run.bind(settings.host, settings.port)
     address = run.url_of(settings.host, bound)
     if "public_url" not in settings.model_fields_set:
         settings = settings.model_copy(update={"public_url": address})
     if settings.metrics_port:
-        run.require_free(settings.host, settings.metrics_port, "GATEPASS_METRICS_PORT")
+        run.require_free(settings.host, settings.metrics_port, variable("metrics_port"))
     gc.disable()  # until the server is ready: what is made before stays
     lines_lost = write_in_background()
     app = application(settings, only)
@@ -44,6 +52,15 @@ def serve(
         ready=lambda: run.announce_ready(f"Gatepass {__version__} listens on {address}"),
     )
     run.run(server, bound)
+
+
+def _require_valkey(settings: Settings, only: Interface | None) -> None:
+    if (
+        settings.valkey_url
+        and only in (None, Interface.API)
+        and not valkey.has_form(settings.valkey_url.get_secret_value())
+    ):
+        raise CommandError(f"{variable('valkey_url')}: {valkey.FORM}.", code=WRONG_USAGE)
 
 
 def application(settings: Settings, only: Interface | None = None) -> CombinedApp:
