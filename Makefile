@@ -57,7 +57,7 @@ test:  ## the quick tests, on PostgreSQL 18, without a process of ours: 6 minute
 
 .PHONY: test-processes
 test-processes:  ## the commands, the server, the worker and migrations, as processes
-	$(call need,gcc libevent-dev libssl-dev openssl pdftoppm pgbouncer pkg-config postgresql-15 valkey)
+	$(call need,faketime gcc libevent-dev libssl-dev openssl pdftoppm pgbouncer pkg-config postgresql-15 valkey)
 	$(BIN)/pytest -q -n 2 --dist worksteal $(TOGETHER) $(PROCESSES) --ignore tests/worker/test_export_at_size.py
 	$(BIN)/pytest -q -n 2 --dist worksteal -m "processes$(if $(NIGHT), and not alone)" $(MARKED)
 	$(if $(NIGHT),$(BIN)/pytest -q -m alone $(PROCESSES) $(MARKED))
@@ -389,7 +389,7 @@ deploy-check:  ## deploy/: Dockerfile, compose file, systemd units and Kubernete
 
 .PHONY: observe-check
 observe-check:  ## deploy/observe: promtool, names of metrics, runbooks, and each alert fires when its trouble is caused
-	$(call need,prometheus valkey)
+	$(call need,faketime prometheus valkey)
 	$(BIN)/pytest -q -n 2 --dist loadfile tests/observe
 
 .PHONY: release

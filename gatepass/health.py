@@ -1,7 +1,8 @@
 """Health checks of every process that serves.
 
-/livez: the process answers. /readyz: PostgreSQL commits too, with a schema that this code can run on. /healthz: the
-same, and the letter of the cell, so that the edge sends nothing to a process of another cell.
+/livez: the process answers. /readyz: PostgreSQL commits too, its clock and this machine's agree, and its schema is one
+that this code can run on. /healthz: the same, and the letter of the cell, so that the edge sends nothing to a process
+of another cell.
 
 During an upgrade the database is ahead of the processes that are not restarted yet. They can run on it and are ready:
 a proxy that follows /readyz must not take them all out at once.
@@ -17,6 +18,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.responses import JSONResponse
 
+from gatepass.base.clock import SKEW_METRIC
 from gatepass.base.commit_probe import DOES_NOT_ANSWER
 from gatepass.base.database import Database
 from gatepass.base.errors import NotNow
@@ -75,7 +77,8 @@ class Readiness(Collector):
 
     async def trouble(self) -> str | None:
         """Why this process cannot serve; None if it can."""
-        reason = await self._db.commits.probe.trouble() or await self._schema_trouble()
+        probe = self._db.commits.probe
+        reason = await probe.trouble() or probe.skew.trouble() or await self._schema_trouble()
         self._is_ready = reason is None
         return reason
 
@@ -91,6 +94,7 @@ class Readiness(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield GaugeMetricFamily("gatepass_ready", READY_HELP, int(self._is_ready))
+        yield GaugeMetricFamily(*SKEW_METRIC, self._db.commits.probe.skew.seconds())
 
     async def _watch(self) -> None:
         while True:

@@ -2,6 +2,8 @@
 
 It writes an empty message to the log (WAL), so it needs no table, and waits for the standbys as every commit does. A
 probe that takes too long is cancelled: nobody waits for its outcome, and no session of it stays on the server.
+
+It asks for PostgreSQL's time too, so that the clocks are compared as often, and at no cost.
 """
 
 import asyncio
@@ -12,6 +14,7 @@ from typing import Final
 
 import asyncpg
 
+from gatepass.base.clock import ClockSkew
 from gatepass.base.log import logger
 from gatepass.base.postgres_hosts import NOT_WANTED, UNREACHABLE, Link, PostgresHosts
 
@@ -21,9 +24,10 @@ COMMIT_WITHIN: Final = 1.0
 CANCEL_WITHIN: Final = 0.5
 # Seconds between two probes, while none succeeds.
 APART: Final = 0.2
-# Whether the server is read-only; if it is not, the message is written.
+# Its time, and whether the server is read-only; if it is not, the message is written.
 PROBE: Final = """
-    SELECT CASE WHEN current_setting('transaction_read_only')::boolean THEN true
+    SELECT clock_timestamp(),
+           CASE WHEN current_setting('transaction_read_only')::boolean THEN true
                 ELSE pg_logical_emit_message(true, 'gatepass', '') IS NULL END
 """
 # A commit after this waits for a standby, which then has everything before it too.
@@ -42,6 +46,7 @@ log = logger(__name__)
 
 class CommitProbe:
     def __init__(self, url: str, name: str) -> None:
+        self.skew = ClockSkew()
         self._hosts = PostgresHosts(url, name)
         self._link: Link | None = None
         self._running: asyncio.Task[str | None] | None = None
@@ -78,7 +83,11 @@ class CommitProbe:
         try:
             if self._link is None or self._link.is_closed():
                 self._link = await self._hosts.connect(COMMIT_WITHIN)
-            is_read_only = await self._link.fetchval(PROBE, timeout=COMMIT_WITHIN)
+            asked = self.skew.own()
+            row = await self._link.fetchrow(PROBE, timeout=COMMIT_WITHIN)
+            assert row is not None  # noqa: S101  it asks for one
+            server, is_read_only = row
+            self.skew.measure(asked, server)
         except TimeoutError:
             return DOES_NOT_COMMIT if self._link is not None else DOES_NOT_ANSWER
         except asyncpg.InvalidSQLStatementNameError:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from gatepass.base.clock import Clock, system_clock
+from gatepass.base.clock import Clock, ClockSkew, system_clock
 from gatepass.base.database import Database, Tx
 from gatepass.base.errors import NotNow
 from gatepass.base.log import logger
@@ -28,14 +28,11 @@ class ClocksDiffer(Exception):  # noqa: N818  no answer to a call, and no fault 
 
 class ServerClock:
     def __init__(self, own: Clock = system_clock, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._own = own
+        self.skew = ClockSkew(own)
         self._monotonic = monotonic
         self._read: tuple[datetime, float] | None = None
         self._first = asyncio.Event()
         self._stops_jobs = False
-        # How far the process's own clock is ahead of PostgreSQL's, at least; negative if it is behind. A slow answer
-        # leaves room for both, and is no difference.
-        self.skew = timedelta()
 
     async def first_reading(self) -> None:
         await self._first.wait()
@@ -48,20 +45,19 @@ class ServerClock:
 
     async def read(self, tx: Tx) -> datetime:
         """The earlier of both clocks."""
-        before = self._own()
+        asked = self.skew.own()
         server: datetime = await tx.value(NOW)
-        after = self._own()
+        self.skew.measure(asked, server)
         self._read = server, self._monotonic()
         self._first.set()
-        self.skew = max(before - server, timedelta()) or min(after - server, timedelta())
         self._tell()
-        return min(before, server)
+        return min(asked, server)
 
     async def agreed(self, tx: Tx) -> datetime:
         """For a job: the earlier of both clocks, if they agree. What is due by it is due by both."""
         moment = await self.read(tx)
-        if abs(self.skew) > JOBS_WITHIN:
-            raise ClocksDiffer(f"{self.difference()} Nothing was ended or deleted: see that both follow NTP.")
+        if abs(self.skew.ahead) > JOBS_WITHIN:
+            raise ClocksDiffer(f"{self.skew.difference()} Nothing was ended or deleted: see that both follow NTP.")
         return moment
 
     async def keep_reading(self, db: Database) -> None:
@@ -76,14 +72,10 @@ class ServerClock:
                 log.exception("reading PostgreSQL's clock failed")
             await asyncio.sleep(READ_EVERY if self._read is not None else 1)
 
-    def difference(self) -> str:
-        way = "ahead of" if self.skew > timedelta() else "behind"
-        return f"The clock of this machine is {abs(self.skew).total_seconds():.1f} s {way} PostgreSQL's."
-
     def _tell(self) -> None:
-        stops_jobs = abs(self.skew) > JOBS_WITHIN
+        stops_jobs = abs(self.skew.ahead) > JOBS_WITHIN
         if stops_jobs and not self._stops_jobs:
-            log.error("jobs wait: the clocks differ", skew_seconds=self.skew.total_seconds())
+            log.error("jobs wait: the clocks differ", skew_seconds=self.skew.seconds())
         elif self._stops_jobs and not stops_jobs:
             log.warning("jobs go on: the clocks agree again")
         self._stops_jobs = stops_jobs

@@ -1,5 +1,6 @@
 """Prometheus metrics of deliveries, on a port of their own. Labels are bounded: outcomes, lanes, and few endpoints."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 from wsgiref.simple_server import WSGIServer
@@ -7,19 +8,18 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
+from gatepass.base.clock import SKEW_METRIC, ClockSkew
 from gatepass.domain.webhooks.backlog import LaneAge
 from gatepass.domain.webhooks.queue import AttemptError, State
 from gatepass.worker.delivery import SECRET_LOCKED
 
-READY: Final = b'{"status":"ok"}'
-NOT_READY: Final = b'{"status":"unavailable","reason":"The worker has not looked into its queue of late."}'
 SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 3600, 21600, 86400, 259200)
 # The lanes with the oldest messages are exported one by one; the others are in the maximum.
 EXPORTED: Final = 20
 
 
 class WorkerMetrics:
-    def __init__(self) -> None:
+    def __init__(self, skew: ClockSkew) -> None:
         self.registry = CollectorRegistry()
         self.attempts = Counter(
             "gatepass_webhook_attempts", "Attempts to deliver, by outcome", ["outcome"], registry=self.registry
@@ -78,6 +78,7 @@ class WorkerMetrics:
             "When the certificate for Apple Wallet ends, in Unix seconds; 0 without one",
             registry=self.registry,
         )
+        Gauge(*SKEW_METRIC, registry=self.registry).set_function(skew.seconds)
         self._ready = Gauge("gatepass_ready", "1 while /readyz answers 200", registry=self.registry)
 
     def export_ages(self, ages: Sequence[LaneAge]) -> None:
@@ -91,9 +92,9 @@ class WorkerMetrics:
             self._oldest_of_all.labels(kind).set(max(age.seconds for age in alike))
             self._waiting.labels(kind).set(sum(age.waiting for age in alike))
 
-    def serve(self, host: str, port: int, is_ready: Callable[[], bool]) -> WSGIServer:
+    def serve(self, host: str, port: int, trouble: Callable[[], str | None]) -> WSGIServer:
         """Metrics, and /readyz beside them: a worker has no other port."""
-        self._ready.set_function(is_ready)
+        self._ready.set_function(lambda: trouble() is None)
         server, _ = start_http_server(port, addr=host, registry=self.registry)
         metrics = server.get_app()
         assert metrics is not None  # noqa: S101  the line above has set it
@@ -101,9 +102,11 @@ class WorkerMetrics:
         def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
             if environ["PATH_INFO"] != "/readyz":
                 return metrics(environ, start_response)
-            ready = is_ready()
-            start_response("200 OK" if ready else "503 Service Unavailable", [("content-type", "application/json")])
-            return [READY if ready else NOT_READY]
+            reason = trouble()
+            answer = {"status": "ok"} if reason is None else {"status": "unavailable", "reason": reason}
+            status = "200 OK" if reason is None else "503 Service Unavailable"
+            start_response(status, [("content-type", "application/json")])
+            return [json.dumps(answer).encode()]
 
         server.set_app(app)
         return server

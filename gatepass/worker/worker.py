@@ -49,6 +49,7 @@ START_WITHIN: Final = LEASE.total_seconds() - DEADLINE - 10
 RETRY_SECONDS: Final = 0.5
 # A claim may wait ten seconds for PostgreSQL. Without a claim for this long, the database is away or the worker hangs.
 READY_FOR: Final = 30.0
+NOT_CLAIMED: Final = "The worker has not looked into its queue of late."
 # Between the starts of two slow or new endpoints. A TLS handshake takes a few milliseconds of a core.
 APART: Final = 0.005
 
@@ -63,9 +64,9 @@ class Runner(Protocol):
 
 class Worker:
     def __init__(self, settings: Settings, own_clock: Clock = system_clock, sender: Sender | None = None) -> None:
-        self.metrics = WorkerMetrics()
-        self._settings = settings
         self._clock = clock = ServerClock(own_clock)
+        self.metrics = WorkerMetrics(clock.skew)
+        self._settings = settings
         self._monotonic = time.monotonic
         self._db = Database(
             settings.database_url.get_secret_value(),
@@ -112,14 +113,16 @@ class Worker:
         if self._letters is not None:
             self._letters.stop()
 
-    def is_ready(self) -> bool:
-        """Whether it has claimed within READY_FOR. Called by another thread."""
-        return self._monotonic() - self._claimed_at < READY_FOR
+    def trouble(self) -> str | None:
+        """Why it is not ready: it has not claimed within READY_FOR, or the clocks differ. Called by another thread."""
+        if self._monotonic() - self._claimed_at >= READY_FOR:
+            return NOT_CLAIMED
+        return self._clock.skew.trouble()
 
     async def run(self) -> None:
         """Run until `stop` is called."""
         port = self._settings.worker_metrics_port
-        server = self.metrics.serve(self._settings.host, port, self.is_ready) if port else None
+        server = self.metrics.serve(self._settings.host, port, self.trouble) if port else None
         if self._tracer is not None:
             self._tracer.open()
         tasks = [asyncio.create_task(self._clock.keep_reading(self._db))]

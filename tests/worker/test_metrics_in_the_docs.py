@@ -4,6 +4,7 @@ import re
 
 from prometheus_client import generate_latest
 
+from gatepass.base.clock import ClockSkew
 from gatepass.domain.webhooks.backlog import LaneAge
 from gatepass.worker.mail.metrics import MailMetrics
 from gatepass.worker.metrics import WorkerMetrics
@@ -17,7 +18,7 @@ METRIC = re.compile(r"^`(\w+)(?:\{([\w,]+)\})?`$")
 def test_the_metrics_are_those_that_there_are() -> None:
     told = {METRIC.fullmatch(row[0]) for row in Page.of("docs/operate/observe.md").table("metric")}
     named = {found[1]: set(filter(None, (found[2] or "").split(","))) for found in told if found}
-    metrics = WorkerMetrics()
+    metrics = WorkerMetrics(ClockSkew())
     metrics.attempts.labels("delivered").inc()
     metrics.wallet_pushes.labels("told").inc()
     MailMetrics(metrics.registry).attempts.labels("sent").inc()

@@ -11,7 +11,7 @@ from gatepass.domain import events, webhooks
 from gatepass.domain.events import EventStatus
 from gatepass.domain.keys import Mode
 from gatepass.domain.webhooks import MessageType
-from gatepass.worker.worker import READY_FOR
+from gatepass.worker.worker import NOT_CLAIMED, READY_FOR
 from tests import factory
 from tests.factory import Tenant
 from tests.receivers import receiving, status
@@ -182,14 +182,14 @@ async def test_a_worker_that_looks_no_more_is_not_ready(own: Database) -> None:
     async with working(own) as worker:
 
         async def is_ready() -> bool:
-            return worker.is_ready()
+            return worker.trouble() is None
 
         await until(is_ready)
     later = worker._claimed_at + READY_FOR
     worker._monotonic = lambda: later - 0.01
-    assert worker.is_ready()
+    assert worker.trouble() is None
     worker._monotonic = lambda: later
-    assert not worker.is_ready()
+    assert worker.trouble() == NOT_CLAIMED
 
 
 async def test_what_was_claimed_and_not_begun_is_given_back(own: Database, tenant: Tenant) -> None:

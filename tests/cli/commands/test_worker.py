@@ -1,3 +1,4 @@
+import json
 import signal
 import socket
 import subprocess
@@ -6,8 +7,9 @@ from urllib.request import urlopen
 
 from gatepass.base.encryption import new_key
 from tests.cli.command import Command, line_with
+from tests.domain.maintenance.wrong_clocks import off_by
 from tests.postgres import free_port
-from tests.processes import status_of
+from tests.processes import page_of, status_of
 
 
 def test_it_says_when_it_works_and_stops_when_told(on_database: Command) -> None:
@@ -72,6 +74,21 @@ def test_without_a_database_it_is_not_ready(gatepass: Command) -> None:
     )
     with away.started("worker"):
         wait_for_readiness(port, 503)
+
+
+def test_while_its_clock_is_wrong_it_is_not_ready(on_database: Command) -> None:
+    port = free_port()
+    wrong = on_database.cold.having(GATEPASS_WORKER_METRICS_PORT=str(port), **off_by("+1d"))
+    with wrong.started("worker", stderr=subprocess.STDOUT) as process:
+        line_with(process, "jobs wait: the clocks differ")
+        told = ""
+        deadline = time.monotonic() + 60
+        while "clock" not in told:
+            assert time.monotonic() < deadline, told
+            status, told = page_of(f"http://127.0.0.1:{port}/readyz")
+            assert status == 503
+            time.sleep(0.05)
+    assert json.loads(told)["reason"].startswith("The clock of this machine is 86")
 
 
 def test_metrics_tell_of_deliveries(on_database: Command) -> None:
