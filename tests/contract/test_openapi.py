@@ -82,7 +82,7 @@ def test_operations_have_their_names() -> None:
         *("list_webhooks", "create_webhook", "retrieve_webhook", "update_webhook", "delete_webhook"),
         *("test_webhook", "rotate_webhook_secret", "list_webhook_deliveries", "retrieve_webhook_delivery"),
         *("replay_webhook", "list_webhook_replays", "list_webhook_events"),
-        *("create_event", "update_event", "delete_event", "publish_event", "cancel_event", "end_event"),
+        *("create_event", "update_event", "delete_event", "publish_event", "cancel_event", "end_event", "reopen_event"),
         *("list_scans", "create_scan_batch", "list_incidents", "retrieve_incident"),
         *("list_devices", "retrieve_device", "update_device", "retire_device", "revoke_device", "create_heartbeat"),
         *("get_manifest", "follow_manifest"),

@@ -53,6 +53,9 @@ export CATEGORY_ID=$(jq -r .data.id category.json)""",
 curl -s -X PATCH "{URL}/ticket-categories/$CATEGORY_ID" {LIVE} -d '{{"quantity_total": 1200}}'""",
     "publish_event": f"""curl -s -X POST "{URL}/events/$EVENT_ID/publish" {LIVE}""",
     "end_event": f"""curl -s -X POST "{URL}/events/$EVENT_ID/end" {LIVE}""",
+    "reopen_event": f"""\
+curl -s "{URL}/events/$(jq -r .events.ended .gatepass/demo.json)/reopen" {LIVE} \\
+  -d '{{"reason": "It goes on until two."}}'""",
     "cancel_event": f"""\
 curl -s -o draft.json "{URL}/events" {LIVE} -d '{DRAFT}'
 curl -s "{URL}/events/$(jq -r .data.id draft.json)/cancel" {LIVE} -d '{{"reason": "The headliner is ill."}}'""",

@@ -44,6 +44,7 @@ TO_CHANGE: Final = {
     "venue": examples.example("Another venue, and no description", {"venue": "Hall 2", "description": None})
 }
 TO_CANCEL: Final = {"reason": examples.example("A reason", {"reason": "The headliner is ill."})}
+TO_REOPEN: Final = {"reason": examples.example("A reason", {"reason": "It goes on until two."})}
 NEW_CATEGORY: Final = {
     "category": examples.example(
         "Standing", {"name": "Standing", "price": 25.5, "currency": "EUR", "quantity_total": 1000}
@@ -178,6 +179,30 @@ NOTES: Final[dict[str, Notes]] = {
             IdempotencyKeyReused(),
         ),
         parameters=(EVENT_ID, IDEMPOTENCY_KEY),
+        headers=OF_A_POST,
+        replayable=True,
+    ),
+    "reopen_event": Notes(
+        id="reopen_event",
+        summary="Reopen an event",
+        description=(
+            "Open an event again that ended by itself, six hours after `ends_at`: it is published, and stays so for "
+            "six hours at least. Give it another `ends_at` if it goes on for longer. One that somebody has ended stays "
+            "ended."
+        ),
+        scope=Scope.EVENTS_WRITE,
+        success="The published event.",
+        shown=examples.ONE_EVENT,
+        refusals=(
+            InvalidRequest("reason is empty, or cannot be printed.", param="reason"),
+            BAD_KEY,
+            *NO_EVENT,
+            NotAllowedFromHere("An event that somebody has ended cannot be reopened."),
+            RequestTooLarge(),
+            IdempotencyKeyReused(),
+        ),
+        parameters=(EVENT_ID, IDEMPOTENCY_KEY),
+        body=body("ReasonRequest", TO_REOPEN),
         headers=OF_A_POST,
         replayable=True,
     ),

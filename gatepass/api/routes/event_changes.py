@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from gatepass.api.etag import seen_versions
 from gatepass.api.once import Kept, once, reply, the_kept
 from gatepass.api.request import decoded, moment
+from gatepass.api.routes.card_schemas import ReasonIn, reason_of
 from gatepass.api.routes.events import EventOut, read_event_id
 from gatepass.api.schemas import Data
 from gatepass.api.write import Write, writes
@@ -144,6 +145,19 @@ async def end_event(write: EventsWrite, id: EventId) -> Response:
     return await once(write, raw, end, the_kept(_found(write)))
 
 
+@router.post("/events/{id}/reopen", response_model=Data[EventOut])
+async def reopen_event(write: EventsWrite, id: EventId) -> Response:
+    """Open an event again that ended by itself."""
+    event_id, raw = event_to_change(write, id), await write.request.body()
+    reason = reason_of(decoded(raw, REASON))
+
+    async def reopen(tx: Tx) -> Kept:
+        await events.reopen(tx, write.caller.tenant_id, event_id, by=write.by, at=write.at, reason=reason)
+        return Kept(200, id=event_id)
+
+    return await once(write, raw, reopen, the_kept(_found(write)))
+
+
 @router.delete("/events/{id}", status_code=204)
 async def delete_event(write: EventsWrite, id: EventId) -> None:
     """Delete a draft for which nothing was issued."""
@@ -186,3 +200,4 @@ def _changed(event: Event, body: EventChange, write: Write) -> Details:
 NEW: Final = msgspec.json.Decoder(NewEvent)
 CHANGED: Final = msgspec.json.Decoder(EventChange)
 CANCELLATION: Final = msgspec.json.Decoder(EventCancellation)
+REASON: Final = msgspec.json.Decoder(ReasonIn)

@@ -9,6 +9,7 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.domain import events
 from gatepass.domain.events import EventStatus
+from gatepass.domain.events.editing import MAINTENANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,9 @@ async def create(
         for one in CATEGORIES
     }
     for status in event.statuses:
-        await events.change_status(tx, organization_id, event_id, status, by=by, at=at, reason="as the programme says")
+        # It ended by itself, so that it can be opened again.
+        who = MAINTENANCE if status is EventStatus.ENDED else by
+        await events.change_status(tx, organization_id, event_id, status, by=who, at=at, reason="as the programme says")
     return event_id, categories
 
 

@@ -131,7 +131,9 @@ async def change_status(
     await messages.tell_status(tx, organization_id, event_id, to, at=at, reason=reason)
 
 
-async def reopen(tx: Tx, organization_id: UUID, event_id: UUID, *, by: str, at: datetime) -> None:
+async def reopen(
+    tx: Tx, organization_id: UUID, event_id: UUID, *, by: str, at: datetime, reason: str | None = None
+) -> None:
     """Open an event again that ended by itself, for GRACE at least: long enough to give it another end."""
     event = await lock(tx, organization_id, event_id)
     if event.status is not EventStatus.ENDED:
@@ -142,7 +144,7 @@ async def reopen(tx: Tx, organization_id: UUID, event_id: UUID, *, by: str, at: 
     await tx.run(REOPEN, organization_id, event_id, at)
     await audit_log.record(
         tx, organization_id, "event", event_id, "reopened", by=by, at=at,
-        was=EventStatus.ENDED, becomes=EventStatus.PUBLISHED,
+        was=EventStatus.ENDED, becomes=EventStatus.PUBLISHED, reason=reason,
     )  # fmt: skip
     await keys.follow_event(tx, organization_id, event_id)
     await messages.tell_updated(tx, organization_id, event_id, at=at)

@@ -41,6 +41,7 @@ SCOPE_ENDPOINTS: Final[Mapping[Scope, tuple[ApiEndpoint, ...]]] = {
         ApiEndpoint("POST", "/events/{id}/publish", "Publish an event"),
         ApiEndpoint("POST", "/events/{id}/cancel", "Cancel an event"),
         ApiEndpoint("POST", "/events/{id}/end", "End an event"),
+        ApiEndpoint("POST", "/events/{id}/reopen", "Reopen an event"),
         ApiEndpoint("POST", "/events/{id}/ticket-categories", "Create a ticket category"),
         ApiEndpoint("PATCH", "/ticket-categories/{id}", "Update a ticket category"),
         ApiEndpoint("DELETE", "/ticket-categories/{id}", "Delete a ticket category"),

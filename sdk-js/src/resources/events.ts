@@ -93,6 +93,11 @@ export class Events {
     return this.#post(path(ROOT, event_id, "end"), undefined, options.idempotency_key);
   }
 
+  /** Open an event again that ended by itself, for six hours at least. The reason is kept in its history. */
+  async reopen(event_id: string, { reason, idempotency_key }: Once & { reason: string }): Promise<Event> {
+    return this.#post(path(ROOT, event_id, "reopen"), { reason }, idempotency_key);
+  }
+
   /** Delete a draft for which nothing was issued. */
   async delete(event_id: string, options: Changed = {}): Promise<void> {
     const match = { ...ifMatch(options.if_match), repeatable: false };

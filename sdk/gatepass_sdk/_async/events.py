@@ -127,6 +127,10 @@ class AsyncEvents:
         """End a published event, for good: its gates are closed."""
         return await self._post(_path(event_id, "end"), None, idempotency_key)
 
+    async def reopen(self, event_id: str, *, reason: str, idempotency_key: str | None = None) -> Event:
+        """Open an event again that ended by itself, for six hours at least. The reason is kept in its history."""
+        return await self._post(_path(event_id, "reopen"), {"reason": reason}, idempotency_key)
+
     async def delete(self, event_id: str, *, if_match: str | None = None) -> None:
         """Delete a draft for which nothing was issued."""
         await self._exchange.ask(Call("DELETE", _path(event_id), nothing, if_match=if_match, repeatable=False))

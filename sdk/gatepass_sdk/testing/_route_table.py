@@ -44,6 +44,7 @@ ROUTES: Final[Mapping[str, Methods]] = {
     "/events/{id}/publish": {"POST": (EVENTS_WRITE, events.publish_event)},
     "/events/{id}/cancel": {"POST": (EVENTS_WRITE, events.cancel_event)},
     "/events/{id}/end": {"POST": (EVENTS_WRITE, events.end_event)},
+    "/events/{id}/reopen": {"POST": (EVENTS_WRITE, events.reopen_event)},
     "/events/{id}/ticket-categories": {"POST": (EVENTS_WRITE, categories.create_category)},
     "/ticket-categories/{id}": {
         "PATCH": (EVENTS_WRITE, categories.update_category),

@@ -36,6 +36,9 @@ def test_an_event_is_made_changed_and_cancelled(live: Terminal, event_id: str) -
     assert (asked.code, asked.err) == (2, "Cancel Night and its 0 tickets, for good? Say --yes if so.\n")
     assert "cancelled" in live.run("events", "cancel", event_id, "--reason", "Storm", "--yes").out
     assert live.run("events", "end", event_id, "--yes").code == 1
+    asked = live.run("events", "reopen", event_id, "--reason", "It goes on")
+    assert (asked.code, asked.err) == (2, "Open Night again? Say --yes if so.\n")
+    assert "is cancelled" in live.run("events", "reopen", event_id, "--reason", "It goes on", "--yes").err
 
 
 def test_a_ticket_is_issued_moved_and_cancelled(live: Terminal, event_id: str) -> None:

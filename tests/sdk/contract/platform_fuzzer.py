@@ -189,7 +189,9 @@ class PlatformFuzzer(RequestFuzzer):
     def event_move(self) -> FuzzedRequest:
         """Never a move of the published event, which the others need."""
         event = self.rng.choice(["{draft}", "{ended}", UNKNOWN, "x"])
-        move = self.rng.choice(["publish", "end", "cancel"])
+        move = self.rng.choice(["publish", "end", "cancel", "reopen"])
+        if move == "reopen":
+            return self._post(f"/events/{event}/reopen", [("reason", self.rng.choice(REASONS))])
         if move != "cancel":
             return FuzzedRequest("POST", f"/events/{event}/{move}", content=self.rng.choice([b"", b"{}", b"x"]))
         return self._post(

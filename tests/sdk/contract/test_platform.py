@@ -37,6 +37,7 @@ def an_event_goes_its_way(client: Gatepass, _unique: str) -> Observations:
     yield seen(lambda: made)
     yield seen(lambda: client.events.publish(made.id))
     yield seen(lambda: client.events.end(made.id))
+    yield seen(lambda: client.events.reopen(made.id, reason="Late"))
     yield seen(
         lambda: client.ticket_categories.create(made.id, name="G", price=1.005, currency="EUR", quantity_total=1)
     )

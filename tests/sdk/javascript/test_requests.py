@@ -56,6 +56,7 @@ PLANNED: Final[list[tuple[str, str, list[Any], dict[str, Any]]]] = [
     ("events", "publish", ["e"], {"idempotency_key": "k"}),
     ("events", "cancel", ["e"], {"reason": "Storm"}),
     ("events", "end", ["e"], {"idempotency_key": "k"}),
+    ("events", "reopen", ["e"], {"reason": "It goes on", "idempotency_key": "k"}),
     ("events", "delete", ["e"], {}),
     ("events", "delete", ["e"], {"if_match": '"v1"'}),
     (

@@ -12,7 +12,7 @@ from gatepass_sdk._async import client as async_client
 from gatepass_sdk._sync import client as sync_client
 
 CALLS = {
-    "events": {"list", "retrieve", "create", "update", "publish", "cancel", "end", "delete"},
+    "events": {"list", "retrieve", "create", "update", "publish", "cancel", "end", "reopen", "delete"},
     "ticket_categories": {"create", "update", "delete"},
     "cards": {
         "verify",

@@ -114,6 +114,7 @@ def events(client: Gatepass) -> None:
     assert_type(client.events.publish(made.id), Event)
     assert_type(client.events.cancel(made.id, reason="Storm"), Event)
     assert_type(client.events.end(made.id, idempotency_key="k"), Event)
+    assert_type(client.events.reopen(made.id, reason="It goes on"), Event)
     assert_type(client.events.list(status="draft"), Pages[Event])
     client.events.delete(made.id)
     category = client.ticket_categories.create(

@@ -17,11 +17,12 @@ Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="What
 Venue = Annotated[str | None, typer.Option("--venue", metavar="TEXT", help="Where it is.")]
 City = Annotated[str | None, typer.Option("--city", metavar="TEXT", help="In which city.")]
 Country = Annotated[str | None, typer.Option("--country", metavar="CODE", help="Two capital letters, such as BE.")]
+Kept = Annotated[str, typer.Option("--reason", help="Why. It is kept.")]
 Description = Annotated[str | None, typer.Option("--description", metavar="TEXT", help="What happens there.")]
 
 
 def add_to(events: typer.Typer) -> None:
-    for command in (create, update, publish, cancel, end, delete):
+    for command in (create, update, publish, cancel, end, reopen, delete):
         events.command()(command)
     events.command("add-category")(add_category)
 
@@ -92,6 +93,13 @@ def end(context: Context, *, id: Id, yes: Yes = False) -> None:
     """End an event: its gates are closed, for good."""
     require_yes(f"End {context.client.events.retrieve(id).title}, for good?", yes=yes)
     show(context, context.client.events.end(id))
+
+
+@with_context
+def reopen(context: Context, *, id: Id, reason: Kept, yes: Yes = False) -> None:
+    """Open an event again that ended by itself: its gates let guests in, for six hours at least."""
+    require_yes(f"Open {context.client.events.retrieve(id).title} again?", yes=yes)
+    show(context, context.client.events.reopen(id, reason=reason))
 
 
 @with_context

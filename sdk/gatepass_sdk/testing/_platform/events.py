@@ -8,6 +8,7 @@ from gatepass_sdk.testing._body_reader import Fields, Text, read_body, read_mome
 from gatepass_sdk.testing._events import SANDBOX_EVENT, find_event, require_room
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._outbox import emit
+from gatepass_sdk.testing._platform.cards import read_reason
 from gatepass_sdk.testing._platform.event_details import require_details, text_problem
 from gatepass_sdk.testing._platform.once import Done, once, require_version, seen_versions, shown
 from gatepass_sdk.testing._state import SANDBOX, Side, World
@@ -105,17 +106,25 @@ def cancel_event(world: World, request: Request) -> Reply:
     """Cancel the event; `settle` cancels its tickets, as the worker does."""
     side = _side(world, request)
     reason = read_body(request.body, CANCELLATION)["reason"].strip()
-
-    def require_reason(_event: dict[str, Any]) -> None:
-        problem = text_problem(reason, 500) if reason else "Say why: everybody who holds a ticket will ask."
-        if problem:
-            raise invalid(problem, "reason")
-
-    return _move(world, side, request, "cancelled", require_reason, reason)
+    return _move(world, side, request, "cancelled", lambda _event: None, reason)
 
 
 def end_event(world: World, request: Request) -> Reply:
     return _move(world, _side(world, request), request, "ended", lambda _event: None)
+
+
+def reopen_event(world: World, request: Request) -> Reply:
+    """Nothing ends by itself here, so that there is nothing to open again."""
+    side = _side(world, request)
+    read_reason(request)
+
+    def reopen() -> Done:
+        event = find_event(side, read_uuid(request.ids[0]))
+        status = event["status"]
+        which = "somebody has ended" if status == "ended" else f"is {status}"
+        raise Refused("not_allowed", f"An event that {which} cannot be reopened.")
+
+    return once(side, request, reopen)
 
 
 def delete_event(world: World, request: Request) -> Reply:
@@ -161,6 +170,8 @@ def _move(
     reason: str | None = None,
 ) -> Reply:
     def move() -> Done:
+        if reason is not None:
+            _require_reason(reason)
         event = find_event(side, read_uuid(request.ids[0]))
         check(event)
         if to not in TRANSITIONS[event["status"]]:
@@ -175,6 +186,12 @@ def _move(
         return 200, lambda: event
 
     return once(side, request, move)
+
+
+def _require_reason(reason: str) -> None:
+    problem = text_problem(reason, 500) if reason else "Say why: everybody who holds a ticket will ask."
+    if problem:
+        raise invalid(problem, "reason")
 
 
 def _read_times(body: dict[str, Any]) -> dict[str, Any]:
