@@ -93,7 +93,7 @@ async def list_scans(
         if after is None:
             found = await scan_list.newest(tx, *whose, before=before, limit=limit)
         else:
-            found = await scan_list.following(tx, *whose, after=after, at=state.clock(), limit=limit)
+            found = await scan_list.following(tx, *whose, after=after, limit=limit)
     scans, filters = [RecordedScanOut.of(scan) for scan in found.scans], _texts(wanted)
     if after is None:
         cursor = next_page(response, f"{state.settings.base_url}/scans", limit, found.place, **filters)

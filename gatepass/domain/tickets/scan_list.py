@@ -18,7 +18,8 @@ from gatepass.domain.keys import Mode
 # A page reads at most this many scans, however few of them are of its mode.
 LOOKED_THROUGH: Final = 20_000
 # A scan has the time at which its process began it, and is seen when it commits: up to 6 s later, and as much again for
-# the difference between two clocks. A later one must not come before a cursor, so the newest seconds are held back.
+# a process that is behind PostgreSQL's clock, by which the list goes. Beyond READY_WITHIN, and half of the round trip
+# that measures it, none is ready. A later one must not come before a cursor, so the newest seconds are held back.
 SETTLING: Final = timedelta(seconds=12)
 # A transaction that is still writing holds back the list, but for no longer than this.
 FARTHEST: Final = timedelta(minutes=2)
@@ -74,10 +75,10 @@ async def newest(
 
 
 async def following(
-    tx: Tx, organization_id: UUID, mode: Mode, wanted: ScanFilter, *, after: Place, at: datetime, limit: int
+    tx: Tx, organization_id: UUID, mode: Mode, wanted: ScanFilter, *, after: Place, limit: int
 ) -> ScanPage:
     """Scans, oldest first, after this place. None that is written later comes before the last of them."""
-    settled = await tx.value(SETTLED, at, FARTHEST, SETTLING)
+    settled = await tx.value(SETTLED, FARTHEST, SETTLING)
     here = (organization_id, mode, after.at, after.id, limit + 1, LOOKED_THROUGH)
     if wanted.event_id is not None:
         found = await tx.all(RecordedScan, FOLLOWING_OF_EVENT, *here, settled, wanted.event_id)
@@ -190,13 +191,14 @@ NEWEST_OF_CARD: Final = """
      LIMIT $5
 """
 
-# The time before which every scan is visible: no transaction that began earlier is still writing.
+# The time before which every scan is visible: no transaction that began earlier is still writing. It is PostgreSQL's:
+# a reader that is ahead must not go past a scan of a process that is behind.
 SETTLED: Final = """
-    SELECT greatest($1::timestamptz - $2::interval,
-                    least($1, (SELECT min(a.xact_start)
-                                 FROM pg_stat_activity a
-                                WHERE a.datname = current_database()
-                                  AND a.backend_xid IS NOT NULL))) - $3::interval
+    SELECT greatest(clock_timestamp() - $1::interval,
+                    least(clock_timestamp(), (SELECT min(a.xact_start)
+                                                FROM pg_stat_activity a
+                                               WHERE a.datname = current_database()
+                                                 AND a.backend_xid IS NOT NULL))) - $2::interval
 """
 
 FOLLOWING: Final = """

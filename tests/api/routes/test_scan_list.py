@@ -147,6 +147,29 @@ async def test_the_newest_seconds_are_held_back(
     assert await listed(client, after=mark) == []
 
 
+async def test_a_reader_whose_clock_is_ahead_goes_past_no_scan_of_one_that_is_behind(
+    api: Api, client: httpx2.AsyncClient, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Minutes here for the seconds that are allowed, so that a slow machine changes nothing."""
+    card = await tenant.card()
+
+    async def scan_at(minutes: float) -> str:
+        monkeypatch.setattr(api.state, "clock", lambda: factory.now() + timedelta(minutes=minutes))
+        return await scan(client, tenant, card.number)
+
+    monkeypatch.setattr(scan_list, "SETTLING", timedelta(minutes=12))
+    await scan_at(-40)
+    mark = (await client.get("/scans")).json()["data"][0]["cursor"]
+    settled, quick = await scan_at(-20), await scan_at(-9)
+    monkeypatch.setattr(api.state, "clock", lambda: factory.now() + timedelta(minutes=5))
+    page = (await client.get("/scans", params={"after": mark})).json()
+    slow = await scan_at(-10)  # it began five minutes ago, at a process that is five minutes behind
+    found = [one["id"] for one in page["data"]]
+    monkeypatch.setattr(scan_list, "SETTLING", timedelta())
+    found += await listed(client, after=page["next_cursor"])
+    assert found == [settled, slow, quick]
+
+
 async def test_a_page_looks_through_a_bounded_number(
     api: Api, client: httpx2.AsyncClient, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
