@@ -51,7 +51,8 @@ FILTERS: Final = (
     ),
     query(
         "updated_after",
-        "Tickets that were issued, used, moved or cancelled after this time.",
+        "Tickets that were issued, used, moved or cancelled after this time. A change has the time at which its call "
+        "came, and is seen some seconds later: to follow changes, ask from two minutes before you last asked.",
         {"type": "string", "format": "date-time"},
     ),
 )
