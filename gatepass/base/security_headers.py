@@ -5,6 +5,8 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
+from gatepass.base.web.domain_names import ascii_domain
+
 STRICT_TRANSPORT: Final = "max-age=31536000; includeSubDomains"
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
@@ -21,7 +23,7 @@ def origin_of(url: str) -> str:
     """Scheme, host and port of a URL, as a browser writes them in `Origin` (RFC 6454)."""
     parts = urlsplit(url)
     host = parts.hostname or ""
-    host = f"[{host}]" if ":" in host else host.encode("idna").decode() if not host.isascii() else host
+    host = f"[{host}]" if ":" in host else ascii_domain(host)
     port = "" if parts.port in (None, DEFAULT_PORTS.get(parts.scheme)) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}"
 

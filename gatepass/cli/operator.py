@@ -7,6 +7,7 @@ from typing import Final
 from gatepass.base import log
 from gatepass.base.database import Tx
 from gatepass.base.settings import Settings
+from gatepass.base.text import is_line
 from gatepass.cli.errors import WRONG_USAGE, CommandError
 from gatepass.domain import organizations, staff
 from gatepass.domain.organizations import Organization
@@ -45,7 +46,7 @@ async def the_person(tx: Tx, email: str) -> Person:
 def checked_reason(text: str) -> str:
     """A reason is shown in the studio: one line that can be read."""
     reason = text.strip()
-    if not 1 <= len(reason) <= LONGEST_REASON or not reason.isprintable():
+    if len(reason) > LONGEST_REASON or not is_line(reason):
         raise CommandError(f"A reason is one line of 1 to {LONGEST_REASON} characters.", code=WRONG_USAGE)
     return reason
 

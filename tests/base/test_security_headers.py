@@ -15,6 +15,7 @@ from gatepass.base.security_headers import origin_of, security_headers
         ("https://tickets.example.com:80", "https://tickets.example.com:80"),
         ("HTTPS://Tickets.Example.com/path", "https://tickets.example.com"),
         ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("https://faß.example", "https://xn--fa-hia.example"),
         ("http://[::1]:8000", "http://[::1]:8000"),
     ],
 )

@@ -91,8 +91,9 @@ WORDS: Final[dict[str, dict[str, str]]] = {
     },
     "HolderRequest": {
         "": "A person, by a name, an e-mail address, or both.",
-        "name": "Without it the address is shown.",
-        "email": "It finds the person's card; its case and spelling do not matter.",
+        "name": "One line in any script, with joiners and direction marks (U+200C to U+200F) but no other control or "
+        "format character. Without it the address is shown.",
+        "email": "It finds the person's card. Case does not matter; a domain is the same in all its spellings (IDNA).",
         "locale": "The person's language, as in BCP 47.",
     },
     "HolderChangeRequest": {

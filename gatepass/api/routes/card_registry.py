@@ -74,7 +74,7 @@ async def list_cards(
     """Cards of the organization: one by its number or external id, those of a person, or all, newest first."""
     filters = {
         "number": printable(number, "number", 64),
-        "email": printable(email, "email", LONGEST_EMAIL),
+        "email": email if email and cards.is_email(email) else printable(email, "email", LONGEST_EMAIL),
         "external_id": printable(external_id, "external_id"),
     }
     async with state.db.autocommit() as tx:

@@ -12,6 +12,7 @@ from gatepass.api.schemas import Moment, Versioned, Wire
 from gatepass.api.write import Write, writes
 from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import strict_uuid
+from gatepass.base.text import is_line
 from gatepass.domain import cards
 from gatepass.domain.cards import LONGEST_EMAIL, LONGEST_NAME, CardNotFound, CardStatus, HeldCard, HolderDetails
 from gatepass.domain.keys import Caller, Scope
@@ -146,7 +147,7 @@ def holder_of(given: HolderIn) -> HolderDetails:
 def checked(holder: HolderDetails) -> HolderDetails:
     if holder.email is not None and not cards.is_email(holder.email):
         raise InvalidRequest("holder.email is not an e-mail address.", param="holder")
-    if not holder.shown_name or not holder.shown_name.isprintable():
+    if not cards.is_name(holder.shown_name):
         raise InvalidRequest("holder.name is empty, or cannot be printed.", param="holder")
     return holder
 
@@ -169,6 +170,6 @@ def printable(text: str | None, param: str, longest: int = LONGEST_EXTERNAL_ID) 
 
 def reason_of(body: ReasonIn) -> str:
     reason = body.reason.strip()
-    if not reason or not reason.isprintable():
+    if not is_line(reason):
         raise InvalidRequest("reason is empty, or cannot be printed.", param="reason")
     return reason

@@ -16,6 +16,7 @@ from gatepass.base.clock import rfc3339, system_clock
 from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
 from gatepass.base.server_clock import ServerClock
 from gatepass.base.settings import Settings
+from gatepass.base.text import is_line
 from gatepass.cli import database, export_files
 from gatepass.cli.app import App
 from gatepass.cli.errors import WRONG_USAGE, CommandError
@@ -53,7 +54,7 @@ def create(
 ) -> None:
     """Make an organization, and print the link by which its owner signs up. It works once, for seven days."""
     stripped = name.strip()
-    if not 1 <= len(stripped) <= LONGEST_NAME or not stripped.isprintable():
+    if len(stripped) > LONGEST_NAME or not is_line(stripped):
         raise CommandError(f"A name has 1 to {LONGEST_NAME} characters.", code=WRONG_USAGE)
     zone = time_zones.found_zone(time_zone.strip())
     if zone is None:

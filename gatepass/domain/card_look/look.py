@@ -12,7 +12,7 @@ from uuid import UUID
 from gatepass.base.database import Tx
 from gatepass.base.errors import InvalidRequest
 from gatepass.base.ids import new_id
-from gatepass.base.text import is_storable
+from gatepass.base.text import is_line
 from gatepass.domain import audit_log, twin
 from gatepass.domain.card_look.colour import TEAL, ink_on
 from gatepass.domain.events.image_format import Bounds, ImageFormat, read_image
@@ -59,7 +59,7 @@ async def change(
     line = (line or "").strip() or None
     if COLOUR.fullmatch(colour.lower()) is None:
         raise InvalidRequest("A colour is # and six digits from 0 to f.", param="colour")
-    if line is not None and (len(line) > LONGEST_LINE or not line.isprintable() or not is_storable(line)):
+    if line is not None and (len(line) > LONGEST_LINE or not is_line(line)):
         raise InvalidRequest(f"This is one line of at most {LONGEST_LINE} characters.", param="line")
     was = await _locked(tx, organization_id, at)
     if (was.shows_name, was.colour, was.line) == (shows_name, colour.lower(), line):

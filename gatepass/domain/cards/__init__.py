@@ -22,6 +22,7 @@ from gatepass.domain.cards.holders import (
     HolderDetails,
     find_holders,
     is_email,
+    is_name,
     keep_holders,
     normalize_email,
 )
@@ -152,6 +153,7 @@ __all__ = [
     "format_number",
     "ids_by_text",
     "is_email",
+    "is_name",
     "is_number",
     "issue",
     "issue_all",

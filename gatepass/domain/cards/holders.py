@@ -9,6 +9,8 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
+from gatepass.base.text import is_line
+from gatepass.base.web.domain_names import ascii_domain, compared_domain
 from gatepass.domain.cards.card import CardStatus, normalize_number
 
 # A person with more cards than this, who booked for a group, is erased in several steps.
@@ -45,14 +47,18 @@ class HolderDetails:
         return normalize_email(self.email) if self.email else None
 
 
+def is_name(text: str) -> bool:
+    """The one rule for the name of a guest, however it comes in: typed, imported or by the API."""
+    return len(text) <= LONGEST_NAME and is_line(text)
+
+
 def normalize_email(email: str) -> str:
     """The one form of an address: of two spellings both find the same person. PostgreSQL never makes it.
 
-    Case folding can undo NFKC, so that NFKC comes last too. All of it only lowers the case of ASCII.
+    What stands before the @ is only written in lower case: nobody but its mail server knows whether ß is ss there.
     """
-    if email.isascii():
-        return email.lower().strip()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", email).casefold()).strip()
+    local_part, at, domain = unicodedata.normalize("NFC", email.strip()).rpartition("@")
+    return unicodedata.normalize("NFC", local_part.lower()) + at + compared_domain(domain)
 
 
 def is_email(text: str) -> bool:
@@ -61,8 +67,17 @@ def is_email(text: str) -> bool:
         EMAIL.fullmatch(text) is not None
         and len(text) <= LONGEST_EMAIL
         and 3 <= len(normalize_email(text)) <= LONGEST_EMAIL
-        and text.isprintable()
+        and (text.isprintable() or _has_joined_domain(text))
     )
+
+
+def _has_joined_domain(text: str) -> bool:
+    """Domains of Persia and India are written with joiners, where IDNA allows them."""
+    local_part, _, domain = text.rpartition("@")
+    try:
+        return local_part.isprintable() and not domain.isascii() and ascii_domain(domain) != ""
+    except UnicodeError:
+        return False
 
 
 async def find_holders(tx: Tx, organization_id: UUID, query: str) -> list[Holder]:

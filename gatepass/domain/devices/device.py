@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from gatepass.base.errors import InvalidRequest, Refusal
-from gatepass.base.text import is_storable
+from gatepass.base.text import is_line
 from gatepass.domain.cards.phone_code import is_public_key
 from gatepass.domain.keys import DeviceAssignment, Mode
 
@@ -79,6 +79,6 @@ def required_app(text: str) -> str:
 def _line(text: str, param: str, most: int) -> str:
     """One line of text that a screen can show: a name must not forge a second line or hide in another direction."""
     text = text.strip()
-    if not 1 <= len(text) <= most or not is_storable(text) or not text.isprintable():
+    if len(text) > most or not is_line(text):
         raise InvalidRequest(f"{param} has 1 to {most} printable characters.", param=param)
     return text

@@ -61,6 +61,7 @@ class Fault(StrEnum):
     TOO_MANY_CELLS = "too_many_cells"
     UNREADABLE = "unreadable"
     NAME_TOO_LONG = "name_too_long"
+    NAME_UNPRINTABLE = "name_unprintable"
     EMAIL_INVALID = "email_invalid"
     REFERENCE_TOO_LONG = "reference_too_long"
     NO_CATEGORY = "no_category"
@@ -88,6 +89,7 @@ SENTENCES: Final[dict[Fault, str]] = {
     Fault.TOO_MANY_CELLS: "The row has more cells than the first line has columns.",
     Fault.UNREADABLE: "The row has characters that cannot be stored (NUL).",
     Fault.NAME_TOO_LONG: "The name is longer than 200 characters.",
+    Fault.NAME_UNPRINTABLE: "The name has a line break, or a character that cannot be shown.",
     Fault.EMAIL_INVALID: "The e-mail address is not one, or longer than 320 characters.",
     Fault.REFERENCE_TOO_LONG: "The external id is longer than 128 characters, or cannot be printed.",
     Fault.NO_CATEGORY: "The row names no category.",

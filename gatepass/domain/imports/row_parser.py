@@ -46,10 +46,8 @@ class RowParser:
         name = f"{self._cell(cells, Field.NAME)} {self._cell(cells, Field.LAST_NAME)}".strip()
         email = self._cell(cells, Field.EMAIL)
         number, reference = self._cell(cells, Field.CARD_NUMBER), self._cell(cells, Field.REFERENCE)
-        if len(name) > LONGEST_NAME:
-            return Fault.NAME_TOO_LONG
-        if email and not cards.is_email(email):
-            return Fault.EMAIL_INVALID
+        if fault := _fault_of_person(name, email):
+            return fault
         if len(reference) > LONGEST_REFERENCE or not reference.isprintable():
             return Fault.REFERENCE_TOO_LONG
         category = self._category(self._cell(cells, Field.CATEGORY))
@@ -76,3 +74,11 @@ class RowParser:
         if len(found) > 1:
             return Fault.AMBIGUOUS_CATEGORY
         return found[0] if found else Fault.UNKNOWN_CATEGORY
+
+
+def _fault_of_person(name: str, email: str) -> Fault | None:
+    if len(name) > LONGEST_NAME:
+        return Fault.NAME_TOO_LONG
+    if name and not cards.is_name(name):
+        return Fault.NAME_UNPRINTABLE
+    return Fault.EMAIL_INVALID if email and not cards.is_email(email) else None

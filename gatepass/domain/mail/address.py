@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from gatepass.base.errors import Refusal
+from gatepass.base.web.domain_names import ascii_domain
 
 # RFC 5321: 64 octets, "@", 255 octets; a path is at most 256 with its brackets.
 LONGEST: Final = 254
@@ -30,12 +31,11 @@ def sendable(address: str) -> str:
     Only ASCII may stand before the @: many mail servers do not take anything else yet (SMTPUTF8).
     """
     local_part, _, domain = address.strip(" ").rpartition("@")
-    if not domain.isascii():
-        try:
-            domain = domain.encode("idna").decode()
-        except UnicodeError:
-            raise AddressNotSendable from None
-    found = f"{local_part}@{domain.lower()}"
+    try:
+        domain = ascii_domain(domain)
+    except UnicodeError:
+        raise AddressNotSendable from None
+    found = f"{local_part}@{domain}"
     if (
         len(found) > LONGEST
         or len(local_part) > LONGEST_LOCAL_PART

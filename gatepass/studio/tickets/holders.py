@@ -11,9 +11,10 @@ from gatepass.base.errors import InvalidRequest, NotAllowedFromHere
 from gatepass.domain import cards, tickets
 from gatepass.domain.cards import CardStatus, ChangedMeanwhile, HeldCard, HolderDetails, HolderHasCard
 from gatepass.domain.staff import Permission
+from gatepass.studio.tickets.holder_fields import HolderEmail, HolderName
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import UNPROCESSABLE, Context
-from gatepass.studio.web.forms import Form, Line, OptionalLine, Reason
+from gatepass.studio.web.forms import Form, Line, Reason
 
 router = APIRouter(prefix="/cards/{card_id}")
 
@@ -25,8 +26,8 @@ MOST_OFFERED: Final = 20
 
 
 class HolderForm(BaseModel):
-    name: OptionalLine = ""
-    email: OptionalLine = ""
+    name: HolderName = ""
+    email: HolderEmail = ""
 
 
 class MergeForm(Reason):
@@ -66,9 +67,6 @@ async def correct(card_id: UUID, context: Writer) -> Response:
 def _details(form: Form, card: HeldCard) -> HolderDetails | None:
     wanted = form.read(HolderForm)
     if wanted is None:
-        return None
-    if wanted.email and not cards.is_email(wanted.email):
-        form.errors["email"] = "This is not an e-mail address."
         return None
     if not (wanted.name or wanted.email):
         form.errors["name"] = "Write a name or an address. To forget a person, erase the holder in the settings."

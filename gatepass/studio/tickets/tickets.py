@@ -18,6 +18,7 @@ from gatepass.domain.events import CatalogueEntry
 from gatepass.domain.imports import TAKES_TICKETS
 from gatepass.domain.staff import Permission
 from gatepass.domain.tickets import IssuedTicket, ListedTicket, TicketFilter, TicketRequest, TicketState
+from gatepass.studio.tickets.holder_fields import HolderEmail, HolderName
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.csv_download import csv_download
@@ -51,8 +52,8 @@ OF_HOLDERS: Final = ("name", "e-mail")
 class NewTicketForm(BaseModel):
     category: Line
     card_number: OptionalLine = ""
-    name: OptionalLine = ""
-    email: OptionalLine = ""
+    name: HolderName = ""
+    email: HolderEmail = ""
     external_id: Annotated[OptionalLine, Field(max_length=128)] = ""
 
     def request(self, event_id: UUID, category_id: UUID) -> TicketRequest:

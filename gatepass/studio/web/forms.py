@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from gatepass.base.errors import InvalidRequest, Refusal
-from gatepass.base.text import is_storable
+from gatepass.base.text import is_line, is_storable
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -34,6 +34,12 @@ def _storable(text: str) -> str:
     return text
 
 
+def _shown(text: str) -> str:
+    if not is_line(text):
+        raise ValueError("This has a character that cannot be shown.")
+    return text
+
+
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_storable)]
 ShortLine = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(_storable)
@@ -45,7 +51,7 @@ LongText = Annotated[str, StringConstraints(strip_whitespace=True, max_length=10
 class Reason(BaseModel):
     """The form of every action that asks why."""
 
-    reason: Line
+    reason: Annotated[Line, AfterValidator(_shown)]
 
 
 class Form:

@@ -42,6 +42,16 @@ async def test_a_person_keeps_their_card(client: httpx2.AsyncClient) -> None:
     assert (await made(client, holder=ANN))["id"] != card["id"]
 
 
+async def test_another_address_is_another_person(client: httpx2.AsyncClient) -> None:
+    for one, other in (("ß@x.example", "ss@x.example"), ("ann@faß.example", "ann@fass.example")):
+        card = await made(client, holder={"email": one})
+        assert (await made(client, holder={"email": other}))["id"] != card["id"]
+    same = await made(client, 200, holder={"email": "Ann@XN--FA-HIA.example"})
+    for email in ("ann@faß.example", "ANN@FAẞ.example"):
+        found = (await client.get("/cards", params={"email": email})).json()["data"]
+        assert [one["id"] for one in found] == [same["id"]]
+
+
 async def test_what_a_change_leaves_out_stays_as_another_one_made_it(
     client: httpx2.AsyncClient, tenant: Tenant
 ) -> None:
@@ -125,7 +135,7 @@ async def test_a_holder_is_corrected_and_erased(client: httpx2.AsyncClient) -> N
     assert (await client.get(place)).json()["data"]["holder"]["email"] == "anna@example.org"
     assert (await client.patch(place, json={"holder": None})).json()["data"]["holder"] is None
     assert (await made(client, holder={"email": "anna@example.org"}))["id"] != card["id"]
-    for holder in ({"email": "nobody"}, {"name": ""}, {"email": "\ufdfa" * 300 + "@x"}, {"locale": "no such"}, 17):
+    for holder in ({"email": "nobody"}, {"name": ""}, {"email": "\u0130" * 300 + "@x"}, {"locale": "no such"}, 17):
         assert_error(await client.patch(place, json={"holder": holder}), 400, "invalid_request", param="holder")
 
 

@@ -12,6 +12,7 @@ from gatepass.domain.mail import AddressNotSendable, domain_of, is_sendable, sen
         ("Ada.Love+tickets@Example.COM", "Ada.Love+tickets@example.com"),
         ("o'neill@example.com", "o'neill@example.com"),
         ("ada@bücher.example", "ada@xn--bcher-kva.example"),
+        ("ada@faß.example", "ada@xn--fa-hia.example"),
         ("ada@localhost", "ada@localhost"),
         (" ada@example.com ", "ada@example.com"),
         ("ada@\u200bexample.com", "ada@example.com"),

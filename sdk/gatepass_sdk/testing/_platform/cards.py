@@ -9,6 +9,7 @@ from gatepass_sdk.testing._cards import find_card, is_number
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._outbox import emit
 from gatepass_sdk.testing._paging import EPOCH, page_of, page_size, page_start
+from gatepass_sdk.testing._platform.addresses import is_email, normalized
 from gatepass_sdk.testing._platform.once import Done, once, require_version, seen_versions, shown
 from gatepass_sdk.testing._platform.people import (
     HOLDER,
@@ -16,11 +17,11 @@ from gatepass_sdk.testing._platform.people import (
     checked,
     make_current,
     new_card,
-    normalized,
     printable,
     read_holder,
 )
 from gatepass_sdk.testing._platform.records import CardRecord, HolderRecord
+from gatepass_sdk.testing._platform.text import is_line
 from gatepass_sdk.testing._state import Position, Side, World
 from gatepass_sdk.testing._times import rfc3339
 
@@ -77,7 +78,8 @@ def list_cards(world: World, request: Request) -> Reply:
     """One by its number or external id, those of a person oldest first, or all, newest first."""
     size, start = page_size(request), page_start(request)
     number = printable(request.query.get("number"), "number", 64)
-    email = printable(request.query.get("email"), "email", 320)
+    email = request.query.get("email")
+    email = email if email and is_email(email) else printable(email, "email", 320)
     external_id = printable(request.query.get("external_id"), "external_id")
     found = [
         card
@@ -162,7 +164,7 @@ def replace_card(world: World, request: Request) -> Reply:
 
 def read_reason(request: Request) -> str:
     reason = str(read_body(request.body, REASON)["reason"]).strip()
-    if not reason or not reason.isprintable():
+    if not is_line(reason):
         raise invalid("reason is empty, or cannot be printed.", "reason")
     return reason
 

@@ -8,6 +8,7 @@ from gatepass_sdk.testing._body_reader import Fields, Number, Text, read_body, r
 from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._paging import page_of, page_size, page_start
 from gatepass_sdk.testing._platform.records import DeviceRecord
+from gatepass_sdk.testing._platform.text import is_line
 from gatepass_sdk.testing._state import World
 from gatepass_sdk.testing._times import rfc3339
 
@@ -134,7 +135,7 @@ def _require_open(world: World, request: Request, event_id: UUID) -> None:
 
 def _line(text: str, param: str, most: int) -> str:
     text = text.strip()
-    if not text or not text.isprintable():
+    if not is_line(text):
         raise invalid(f"{param} has 1 to {most} printable characters.", param)
     return text
 

@@ -1,7 +1,5 @@
 """One person, one card: an e-mail address finds the card that tickets for this person go to."""
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -9,11 +7,12 @@ from gatepass_sdk.testing._body_reader import Nested, Text
 from gatepass_sdk.testing._cards import find_card, new_number
 from gatepass_sdk.testing._events import require_room
 from gatepass_sdk.testing._http import invalid
+from gatepass_sdk.testing._platform.addresses import is_email, normalized
 from gatepass_sdk.testing._platform.records import CardRecord, HolderRecord
+from gatepass_sdk.testing._platform.text import is_line
 from gatepass_sdk.testing._state import Side, World
 
 LOCALE: Final = "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
-EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
 HOLDER: Final = Nested(
     {
         "name": Text(200, 1, nullable=True),
@@ -34,16 +33,12 @@ def read_holder(given: Mapping[str, Any] | None) -> HolderRecord | None:
 
 
 def checked(name: str | None, email: str | None, locale: str | None) -> HolderRecord:
-    if email is not None and not (EMAIL.fullmatch(email) and email.isprintable() and len(normalized(email)) >= 3):
+    if email is not None and not is_email(email):
         raise invalid("holder.email is not an e-mail address.", "holder")
     shown = name or (email or "")[:200]
-    if not shown or not shown.isprintable():
+    if not is_line(shown):
         raise invalid("holder.name is empty, or cannot be printed.", "holder")
     return HolderRecord(shown, email, locale, normalized(email) if email else None, name)
-
-
-def normalized(email: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", email).casefold()).strip()
 
 
 def printable(text: str | None, param: str, longest: int = 128) -> str | None:

@@ -1,0 +1,1 @@
+-- Addresses are compared in another form, which only the program can make: see the revision beside this file.
