@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gatepass.api.malformed import MalformedCalls
 from gatepass.api.request import ApiCall
 from gatepass.api.responses import InternalError, refusal_reply
 from gatepass.api.state import ApiState
@@ -32,6 +33,7 @@ class Middleware:
     def __init__(self, app: ASGIApp, state: ApiState) -> None:
         self._app = app
         self.state = state
+        self.malformed = MalformedCalls(state)
         self._security = [
             (name.encode(), value.encode()) for name, value in security_headers(state.settings.public_url).items()
         ]

@@ -60,6 +60,7 @@ class CombinedApp:
             registry = self._api.state.metrics.registry
             for other in self._others:
                 registry.register(other.metrics)
+            self.connections.refused = self._api.malformed.note
         elif self._others:
             (alone,) = self._others
             registry = alone.metrics.registry

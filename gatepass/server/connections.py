@@ -5,13 +5,15 @@ A slow caller costs memory and a file, not time. One sweep a second looks at all
 
 import resource
 from collections import Counter as Counts
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol, Self
+from uuid import UUID
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from starlette.types import Scope
 
 from gatepass.base.client_ip import Network
 from gatepass.base.log import logger
@@ -54,6 +56,8 @@ class Connections(Collector):
     trusted_proxies: list[Network]
     # Of responses that this server makes itself.
     headers: dict[str, str]
+    # Told of each request whose head is complete and that HTTP refuses all the same, with the id of the answer.
+    refused: Callable[[Scope, UUID], None] = lambda _scope, _id: None
     open: int = 0
     _cut_off: Counts[Reason] = field(default_factory=lambda: Counts(dict.fromkeys(Reason, 0)))
 

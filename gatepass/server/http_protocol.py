@@ -30,11 +30,14 @@ from gatepass.server.request_head import (
     MAX_HEAD,
     ONCE,
     ONCE_FROM_PROXY,
+    OWS,
     MalformedRequest,
     TooLarge,
     check_head,
+    check_once,
     check_size,
     check_value,
+    path_of,
 )
 from gatepass.server.transport import CountingTransport
 
@@ -68,6 +71,9 @@ class HttpProtocol(HttpToolsProtocol):
         self._is_broken = False
         self._part = HEAD
         self._seen = 0
+        # Why the request will be refused once its head, and with it the key, is known.
+        self._fault: MalformedRequest | None = None
+        self._is_head_complete = False
         # Bytes: of this segment, of this head at most, of trailers and extensions, of this body, of it unread.
         self._segment = self._head_bytes = self._framing = self._body_bytes = self._unread = 0
         # Seconds in this part, and without progress in writing; and how much was written then.
@@ -116,25 +122,32 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._part = HEAD
+        self._fault, self._is_head_complete = None, False
         self._seen = self._seconds = 0
         self._head_bytes = self._segment
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._part != HEAD:
             return
-        name = name.lower()
+        # Blanks around a value are none of it (RFC 9110, 5.5); the parser takes away those in front.
+        name, value = name.lower(), value.rstrip(OWS)
         bit = self._once.get(name)
         if bit is not None:
-            if self._seen & bit:
-                raise MalformedRequest(f"The request has more than one header {name.decode('ascii')}.")
+            try:
+                check_once(name, bit, self._seen)
+                if bit & CHECKED:
+                    check_value(bit, value)
+            except MalformedRequest as fault:
+                self._fault = self._fault or fault
             self._seen |= bit
-            if bit & CHECKED:
-                check_value(bit, value)
-                if bit == EXPECT:
-                    self.expect_100_continue = value.lower() == b"100-continue"
+            if bit == EXPECT:
+                self.expect_100_continue = value.lower() == b"100-continue"
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
+        self._is_head_complete = True
+        if self._fault is not None:
+            raise self._fault
         check_head(self.parser.get_http_version(), self._seen, self.url)
         if self._head_bytes > MAX_HEAD:  # at most: a part of these bytes may belong to the body
             check_size(self.url, self.headers)
@@ -252,7 +265,11 @@ class HttpProtocol(HttpToolsProtocol):
         self._limits.count(Reason.MALFORMED)
         cause = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
         sentence = str(cause) if isinstance(cause, MalformedRequest) else "The request is not valid HTTP."
-        id = request_text(new_id())
+        call_id = new_id()
+        id = request_text(call_id)
+        if self._is_head_complete and self._part == HEAD and (path := path_of(self.url)) is not None:
+            method = self.parser.get_method().decode("ascii")
+            self._limits.refused({**self.scope, "method": method, "path": path}, call_id)
         log.info("malformed", request_id=id, reason=sentence, address=self.client and self.client[0])
         self._error = error_response(sentence, self.url, id, self._limits.headers, self.server_state.default_headers)
         if self._part == BODY:  # of the last request: it gets this response instead of its own

@@ -8,6 +8,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
+from urllib.parse import unquote
+
+import httptools
 
 from gatepass.base.client_ip import FORWARDED_FOR
 
@@ -37,6 +40,8 @@ ONCE: Final[dict[bytes, int]] = {
 # From a trusted proxy, this decides too. From anybody else we do not read it.
 ONCE_FROM_PROXY: Final = {**ONCE, FORWARDED_FOR: 1024}
 
+# Optional whitespace (RFC 9110, 5.6.3).
+OWS: Final = b" \t"
 HOST_VALUE: Final = re.compile(rb"(?:[\w.~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
 
 
@@ -56,6 +61,11 @@ def check_head(version: str, seen: int, target: bytes) -> None:
         raise MalformedRequest("HTTP/1.0 has no Transfer-Encoding.")
 
 
+def check_once(name: bytes, bit: int, seen: int) -> None:
+    if seen & bit:
+        raise MalformedRequest(f"The request has more than one header {name.decode('ascii')}.")
+
+
 def check_size(url: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
     # Four bytes for a colon, a space and the end of a line.
     if len(url) + sum(len(name) + len(value) + 4 for name, value in headers) > MAX_HEAD:
@@ -65,8 +75,16 @@ def check_size(url: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
 def check_value(bit: int, value: bytes) -> None:
     if bit == HOST and not _is_host(value):
         raise MalformedRequest("The Host header is not a host.")
-    if bit == TRANSFER_ENCODING and value.strip().lower() != b"chunked":
+    if bit == TRANSFER_ENCODING and value.lower() != b"chunked":
         raise MalformedRequest("The only Transfer-Encoding is chunked.")
+
+
+def path_of(target: bytes) -> str | None:
+    """The path as applications see it; None if it has none."""
+    try:
+        return unquote(httptools.parse_url(target).path.decode("ascii"))
+    except (httptools.HttpParserInvalidURLError, UnicodeDecodeError, AttributeError):
+        return None
 
 
 @lru_cache(1024)

@@ -6,6 +6,7 @@ from typing import Final
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
+from gatepass.api.request import UNKNOWN_PATH
 from gatepass.api.routes import (
     card_links,
     card_registry,
@@ -70,3 +71,11 @@ METHODS: Final = _methods()
 # A path without a parameter that a path with one matches too: the methods that only the other one has. Without them
 # `GET /tickets/batch` would be answered as `GET /tickets/{id}`.
 HIDDEN: Final = _hidden()
+
+
+def template_of(method: str, path: str) -> str:
+    """The template of a path below the base path, by which a call is logged that no route has seen."""
+    if path in METHODS:
+        return path
+    matching = (route.path for route in ROUTES if route.path_regex.match(path) and method in (route.methods or ()))
+    return next(matching, UNKNOWN_PATH)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import httpx2
 
-from gatepass_sdk.testing._http import Refused, Reply, Request
+from gatepass_sdk.testing._http import Refused, Reply, Request, invalid
 from gatepass_sdk.testing._platform.records import DeviceRecord
 from gatepass_sdk.testing._platform.tickets import cancel_tickets_of_cancelled_events
 from gatepass_sdk.testing._replays import settle
@@ -16,7 +16,11 @@ from gatepass_sdk.testing._route_table import ADMIN, DEVICE, FOR_DEVICES, ROUTES
 from gatepass_sdk.testing._state import World
 
 BASE_PATH: Final = "/api/public/v1"
-BEARER: Final = re.compile(r"[Bb]earer +(\S+)")
+BEARER: Final = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] (\S+)")
+# The service refuses a request that has one of these twice before it looks at its key.
+ONCE: Final = ("authorization", "content-type", "idempotency-key", "if-match", "cookie", "origin", "sec-fetch-site")
+# Blanks around the value of a header are none of it.
+OWS: Final = " \t"
 # Calls per second, and burst.
 RATES: Final = {"live": (100, 200), "sandbox": (25, 50)}
 
@@ -51,6 +55,10 @@ def receive(
 ) -> httpx2.Response:
     """The response to a request. With a `fault`, that refusal."""
     id = world.new_id()
+    if twice := next((name for name in ONCE if len(request.headers.get_list(name)) > 1), None):
+        reply = invalid(f"The request has more than one header {twice}.").reply()
+        headers = {**reply.headers, "content-type": "application/json", "cache-control": "no-store"}
+        return httpx2.Response(reply.status, headers={**headers, "x-request-id": f"req_{id.hex}"}, content=reply.raw())
     caller = _caller(callers, request)
     path = request.url.path.removeprefix(BASE_PATH)
     try:
@@ -72,7 +80,7 @@ def receive(
 
 
 def _caller(callers: Mapping[str, Caller], request: httpx2.Request) -> Caller | None:
-    found = BEARER.fullmatch(request.headers.get("authorization", ""))
+    found = BEARER.fullmatch(_header(request, "authorization") or "")
     return callers.get(found[1]) if found else None
 
 
@@ -98,13 +106,18 @@ def _request(caller: Caller, request: httpx2.Request, ids: tuple[str, ...], id: 
         url=str(request.url.copy_with(query=None)),
         ids=ids,
         query=dict(request.url.params.multi_items()),
-        idempotency_key=request.headers.get("idempotency-key"),
-        if_match=request.headers.get("if-match"),
-        if_none_match=request.headers.get("if-none-match"),
+        idempotency_key=_header(request, "idempotency-key"),
+        if_match=_header(request, "if-match"),
+        if_none_match=_header(request, "if-none-match"),
         scopes=caller.scopes,
         body=request.content,
         device=caller.device,
     )
+
+
+def _header(request: httpx2.Request, name: str) -> str | None:
+    value = request.headers.get(name)
+    return None if value is None else value.strip(OWS)
 
 
 def _rate_headers(mode: str, name: str) -> dict[str, str]:

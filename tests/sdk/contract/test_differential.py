@@ -6,7 +6,7 @@ They are raw HTTP, so that the fake also gets requests that the SDK never sends.
 from collections.abc import Generator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 import pytest
@@ -111,6 +111,41 @@ def compared(service: Target, faked: Target, requests: list[FuzzedRequest]) -> i
         assert faked.answer(fuzzed) == expected, fuzzed
         seen.add(expected[2])
     return len(seen)
+
+
+HEADS: Final = [
+    [("Idempotency-Key", "a"), ("Idempotency-Key", "b")],
+    [("Authorization", "Bearer one"), ("Authorization", "Bearer two")],
+    [("If-Match", "a"), ("If-Match", "a")],
+    [("Authorization", "Bearer  one")],
+    [("Authorization", "bEARER one")],
+    [],
+]
+
+
+@pytest.mark.parametrize("lines", HEADS, ids=str)
+def test_the_head_of_a_request_is_read_alike(stack: Stack, fake: FakeGatepass, lines: list[tuple[str, str]]) -> None:
+    bodies: list[Any] = []
+    for http in (
+        httpx2.Client(base_url=stack.base_url),
+        httpx2.Client(base_url=FAKE_URL, transport=fake.transport()),
+    ):
+        with http:
+            answer = http.post("/cards", headers=lines, content=b"{}")
+            headers = {name: answer.headers.get(name) for name in [*COMPARED_HEADERS, "ratelimit"]}
+            bodies.append((answer.status_code, answer.json(), headers))
+    assert bodies[0] == bodies[1]
+
+
+def test_a_blank_after_a_key_is_none_of_it(fake: FakeGatepass) -> None:
+    """No client sends it to a server: only other programs do."""
+    key = fake.new_key()
+    with httpx2.Client(base_url=FAKE_URL, transport=fake.transport()) as http:
+        for blank in ("", " ", "\t"):
+            headers = {"Authorization": f"Bearer {key}{blank}", "Idempotency-Key": f"a{blank}"}
+            answer = http.post("/cards", headers=headers, content=b"{}")
+            assert answer.status_code == 201
+            assert answer.headers.get("idempotent-replayed") == ("true" if blank else None)
 
 
 def test_the_next_page_is_linked_alike(stack: Stack, fake: FakeGatepass) -> None:
