@@ -17,6 +17,7 @@ from gatepass.domain.cards import (
     CardSuspended,
     Expired,
     Verification,
+    normalize_number,
     standing,
 )
 from gatepass.domain.events import CatalogueEntry, Event, EventStatus, TicketCategory
@@ -99,7 +100,13 @@ def _place(listing: CatalogueEntry) -> tuple[datetime, UUID]:
 
 def judge(card_number: str) -> SandboxVerdict:
     """The verdict on a scan for the fictional event."""
-    return CARDS.get(card_number.strip().upper(), SandboxVerdict(CardNotFound.code))
+    return CARDS.get(card_number, SandboxVerdict(CardNotFound.code))
+
+
+def typed_card(typed: str) -> str:
+    """The card that was typed for the fictional event, in the form that messages name it by, as for other events."""
+    name = typed.strip().upper()
+    return name if name in CARDS else normalize_number(typed)
 
 
 def named_card(token: str) -> str | None:

@@ -48,6 +48,16 @@ for (const by of ["WebCrypto", "the curve alone"])
       });
   });
 
+test("every case of numbers.json", () => {
+  const numbers = JSON.parse(readFileSync("../sdk/cases/numbers.json", "utf8")) as {
+    stored: string;
+    spellings: string[];
+    unchanged: string[];
+  };
+  for (const text of numbers.spellings) assert.equal(asStored(text), numbers.stored);
+  for (const text of numbers.unchanged) assert.equal(asStored(text), text);
+});
+
 function flipped(raw: Uint8Array<ArrayBuffer>, bit: number): Uint8Array<ArrayBuffer> {
   const changed = raw.slice();
   changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));

@@ -7,9 +7,15 @@ from typing import Final
 
 from gatepass_sdk._phone_code import PREFIX, number_shown
 
-# The service accepts any case, spaces and dashes in a typed number.
+# The service accepts any case, spaces and dashes in a typed number, and the digits and letters of other keyboards.
 TYPED: Final = re.compile(r"([A-Z]{2,6})(\d{12})", re.ASCII)
-SEPARATORS: Final = str.maketrans("", "", " \t-\u00a0\u2010\u2011\u2012\u2013")
+WIDE: Final = (0x660, 0x30, 10), (0x6F0, 0x30, 10), (0xFF10, 0x30, 10), (0xFF21, 0x41, 26), (0xFF41, 0x61, 26)
+OTHERS: Final = " \t-\u00a0\u00ad\u1680\u202f\u205f\u2060\u2212\u3000\ufe58\ufe63\ufeff\uff0d"
+SEPARATORS: Final = [*range(0x2000, 0x2016), *map(ord, OTHERS)]
+SPELLINGS: Final[dict[int, str | None]] = {
+    **{wide + place: chr(plain + place) for wide, plain, count in WIDE for place in range(count)},
+    **dict.fromkeys(SEPARATORS),
+}
 SANDBOX_TOKEN: Final = re.compile(r"SVC1\.([A-Z_]{1,32})\.0\.0", re.ASCII)
 UNREADABLE: Final = "unreadable token"
 
@@ -21,7 +27,7 @@ def card_shown(card_number: str | None, token: str | None) -> str:
 
 def as_stored(typed: str) -> str:
     """`svc-1234-5678-9012` is the card `SVC 1234 5678 9012`. Any other text stays as it is."""
-    bare = typed.strip().translate(SEPARATORS)
+    bare = typed.strip().translate(SPELLINGS)
     found = TYPED.fullmatch(bare.upper()) if bare.isascii() else None
     if found is None:
         return typed

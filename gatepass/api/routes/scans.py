@@ -131,7 +131,7 @@ async def _card(
     """The card's number, the number or token that was shown, and what the token says."""
     if body.token is None:
         number = body.card_number or ""
-        number = number if _is_fictional(caller, event_id) else cards.normalize_number(number)
+        number = sandbox.typed_card(number) if _is_fictional(caller, event_id) else cards.normalize_number(number)
         return number, number, None
     name = sandbox.named_card(body.token) if caller.mode is Mode.SANDBOX else None
     if name:

@@ -1,7 +1,8 @@
 """A card: its number and its status.
 
 A number is a prefix and three groups of four digits; the last digit is a Luhn check digit. People type
-numbers at gates, so case, spaces and dashes are ignored.
+numbers at gates, or copy them from a PDF, so case, spaces and dashes are
+ignored, and digits of other keyboards are read.
 """
 
 import re
@@ -15,7 +16,15 @@ from gatepass.base.errors import Refusal
 
 TYPED: Final = re.compile(r"([A-Z]{2,6})(\d{12})", re.ASCII)
 STORED: Final = re.compile(r"[A-Z]{2,6} \d{4} \d{4} \d{4}", re.ASCII)
-SEPARATORS: Final = str.maketrans("", "", " \t-\u00a0\u2010\u2011\u2012\u2013")
+# Digits and letters of Arabic, Persian and East Asian keyboards.
+WIDE: Final = (0x660, 0x30, 10), (0x6F0, 0x30, 10), (0xFF10, 0x30, 10), (0xFF21, 0x41, 26), (0xFF41, 0x61, 26)
+# U+2000 to U+2015 are blanks, marks without a width and dashes.
+OTHERS: Final = " \t-\u00a0\u00ad\u1680\u202f\u205f\u2060\u2212\u3000\ufe58\ufe63\ufeff\uff0d"
+SEPARATORS: Final = [*range(0x2000, 0x2016), *map(ord, OTHERS)]
+SPELLINGS: Final[dict[int, str | None]] = {
+    **{wide + place: chr(plain + place) for wide, plain, count in WIDE for place in range(count)},
+    **dict.fromkeys(SEPARATORS),
+}
 SERIALS: Final = 10**11
 # The digit sum of twice each digit.
 DOUBLED: Final = str.maketrans("0123456789", "0246813579")
@@ -81,12 +90,17 @@ def format_number(prefix: str, serial: int) -> str:
 def normalize_number(typed: str) -> str:
     """A typed card number in the form that is stored. Text that cannot be a card number is returned unchanged."""
     # Only ASCII has one upper case: elsewhere `ß` becomes `SS`.
-    bare = typed.strip().translate(SEPARATORS)
+    bare = bare_text(typed)
     found = TYPED.fullmatch(bare.upper()) if bare.isascii() else None
     if found is None:
         return typed
     prefix, digits = found.groups()
     return f"{prefix} {digits[:4]} {digits[4:8]} {digits[8:]}"
+
+
+def bare_text(typed: str) -> str:
+    """What was typed, in plain digits and letters, without what stands between them."""
+    return typed.strip().translate(SPELLINGS)
 
 
 def _check_digit(digits: str) -> str:

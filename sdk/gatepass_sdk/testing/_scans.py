@@ -120,7 +120,8 @@ def _card(world: World, side: Side, event_id: str, body: Mapping[str, Any], at: 
     token = body.get("token")
     if token is None:
         number = str(body["card_number"])
-        return (number if is_fictional(side, event_id) else as_stored(number)), False, True
+        name = number.strip().upper()
+        return (name if is_fictional(side, event_id) and name in SANDBOX_DECISIONS else as_stored(number)), False, True
     name = named_card(token) if side.mode == SANDBOX else None
     if name is not None:
         return name, False, True
@@ -136,7 +137,7 @@ def _decide(world: World, side: Side, wanted: ScanRequest) -> Decision:
     if event is None:
         return Decision("event_not_found")
     if is_fictional(side, event["id"]):
-        return SANDBOX_DECISIONS.get(wanted.number.strip().upper(), Decision("card_not_found"))
+        return SANDBOX_DECISIONS.get(wanted.number, Decision("card_not_found"))
     card = find_card(side, wanted.number)
     ticket = None if card is None else _ticket(side, card, event)
     now = world.now()

@@ -236,3 +236,18 @@ async def test_twenty_gates_one_ticket(sandbox: httpx2.AsyncClient) -> None:
     body = {"event_id": ticket["event_id"], "card_number": ticket["card_number"]}
     answers = await asyncio.gather(*[sandbox.post("/scan", json=body) for _ in range(20)])
     assert sorted(answer.status_code for answer in answers) == [200] + [400] * 19
+
+
+async def test_messages_name_a_card_as_it_is_called_however_it_was_typed(sandbox: httpx2.AsyncClient) -> None:
+    types = ["ticket.activated", "scan.denied"]
+    await done(await sandbox.post("/webhooks", json={"url": "https://example.com/hook", "types": types}), 201)
+    spellings = {
+        " test_valid ": "TEST_VALID",
+        "Test_Used": "TEST_USED",
+        "svc-1234\u22125678 9017": "SVC 1234 5678 9017",
+        "x": "x",
+    }
+    for typed in spellings:
+        await sandbox.post("/scan", json={"event_id": str(EVENT_ID), "card_number": typed})
+    told = (await sandbox.get("/webhook-events")).json()["data"]
+    assert [message["data"]["card_number"] for message in told] == list(spellings.values())

@@ -1,6 +1,8 @@
 """The queue takes two spellings for one card if the service does."""
 
+import json
 import random
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,13 +11,21 @@ from gatepass.domain import cards
 from gatepass_sdk._card import UNREADABLE, as_stored, card_shown, number_in
 from tests.sdk.stack import Stack
 
-TYPED = st.text(st.sampled_from("svcSVC0123456789 -\t\u2010\u2013\u00a0ß٣"), max_size=24)
+CASES = json.loads((Path(__file__).parents[3] / "sdk" / "cases" / "numbers.json").read_text())
+LETTERS = "svcSVC0123456789 -\t\u2010\u2013\u00a0ß٣\u06f4\uff11\uff33\u202f\u2212\u200b\u202e"
+TYPED = st.text(st.sampled_from(LETTERS), max_size=24)
 NEARLY = st.from_regex(r"\s*[a-zA-Z]{1,7}[ \-]?[0-9]{4}[ \-]?[0-9]{4}[ \-]?[0-9]{3,5}\s*", fullmatch=True)
 
 
 @given(TYPED | NEARLY)
 def test_what_is_typed_is_read_as_the_service_reads_it(typed: str) -> None:
     assert as_stored(typed) == cards.normalize_number(typed)
+
+
+def test_every_spelling_of_a_number_is_read_as_written() -> None:
+    for read in (as_stored, cards.normalize_number):
+        assert {read(text) for text in CASES["spellings"]} == {CASES["stored"]}
+        assert [read(text) for text in CASES["unchanged"]] == CASES["unchanged"]
 
 
 def test_a_number_and_a_token_are_the_same_card(stack: Stack) -> None:
