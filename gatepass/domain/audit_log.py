@@ -6,12 +6,16 @@ Security events, such as a sign-in or a refusal, are written by `security_log.py
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, LiteralString
+from typing import ClassVar, Final, LiteralString
 from uuid import UUID
 
 from gatepass.base.database import Address, Tx
 from gatepass.base.ids import new_id
 from gatepass.base.paging import END, Place
+from gatepass.domain.visibility import WORDS, Columns
+
+# Replacing and merging write the number of the other card; in a reason people write what they like.
+GUEST: Final[Columns] = {"was": WORDS, "becomes": WORDS, "reason": WORDS}
 
 # A page with a filter reads at most this many entries, however few of them match.
 LOOKED_THROUGH: Final = 10_000
@@ -21,6 +25,8 @@ EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 @dataclass(frozen=True, slots=True)
 class SubjectEntry:
     """An entry in the list of one subject."""
+
+    guest: ClassVar[Columns] = GUEST
 
     at: datetime
     actor: str
@@ -33,6 +39,8 @@ class SubjectEntry:
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
     """An entry with all its columns."""
+
+    guest: ClassVar[Columns] = GUEST
 
     at: datetime
     id: UUID

@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, LiteralString
+from typing import ClassVar, Final, LiteralString
 from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.domain.audit_log import AuditEntry
+from gatepass.domain.visibility import WORDS, Columns
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectName:
     """`path` is the page in the studio below its organization, if there is one: mode, section, id."""
+
+    guest: ClassVar[Columns] = {"name": WORDS}
 
     id: UUID
     name: str

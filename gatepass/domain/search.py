@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 from uuid import UUID
 
 from gatepass.base.clock import EPOCH
@@ -12,6 +12,7 @@ from gatepass.base.database import Tx
 from gatepass.base.ids import moment_of
 from gatepass.domain import cards, tickets, webhooks
 from gatepass.domain.keys import Mode
+from gatepass.domain.visibility import WORDS, Columns, Sight
 from gatepass.domain.webhooks import DeliveryNotFound
 
 # Fewer letters would match nearly everything.
@@ -33,6 +34,8 @@ class SearchKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """`name` is a title, a number or a URL; `detail` tells apart cards of one name. A ticket is found as its card."""
+
+    guest: ClassVar[Columns] = {"name": WORDS, "detail": WORDS}
 
     kind: SearchKind
     id: UUID
@@ -59,15 +62,15 @@ async def _delivery(tx: Tx, organization_id: UUID, id: UUID) -> list[SearchResul
     return []
 
 
-async def by_text(tx: Tx, organization_id: UUID, text: str, *, names: bool) -> list[SearchResult]:
-    """Cards by number or digits, events by words, tickets by external id; cards by holder if `names` may be seen."""
+async def by_text(tx: Tx, organization_id: UUID, text: str, *, sight: Sight) -> list[SearchResult]:
+    """Cards by number or digits, events by words, tickets by external id; cards by holder if names may be seen."""
     if len(text) < SHORTEST:
         return []
     card = await tx.all(SearchResult, CARD, organization_id, cards.normalize_number(text))
     if card:
         return card
     found = await tx.all(SearchResult, BY_TITLE, organization_id, text, MOST)
-    held = await cards.find_by_text(tx, organization_id, text, names=names, limit=MOST)
+    held = await cards.find_by_text(tx, organization_id, text, sight=sight, limit=MOST)
     found += [SearchResult(SearchKind.CARD, one.id, one.name or one.number, detail=_told(one)) for one in held]
     referred = await tickets.find_by_reference(tx, organization_id, text, limit=MOST)
     return found + [

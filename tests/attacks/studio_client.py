@@ -53,6 +53,17 @@ class StudioClient:
     async def get(self, path: str, **options: Any) -> httpx2.Response:
         return await self.request("GET", path, **options)
 
+    async def first_message(self, path: str) -> str:
+        """Of a stream of events, up to the end of the first that has data; of any other answer, all of it."""
+        headers = {"X-Forwarded-For": self.address, "Cookie": f"{cookies.SESSION}={self.session}"}
+        read = ""
+        async with self.http.stream("GET", path, headers=headers) as answer:
+            async for line in answer.aiter_lines():
+                read += line + "\n"
+                if line.startswith("data:"):
+                    break
+        return read
+
     async def post(self, path: str, **options: Any) -> httpx2.Response:
         return await self.request("POST", path, **options)
 

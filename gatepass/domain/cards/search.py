@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import Final
+from typing import ClassVar, Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
@@ -11,6 +11,7 @@ from gatepass.base.ids import digest_of
 from gatepass.domain.cards.card import CardNotFound, CardStatus, normalize_number
 from gatepass.domain.cards.holders import normalize_email
 from gatepass.domain.cards.words import MOST_WORDS, SHORTEST_BEGINNING, digit_groups
+from gatepass.domain.visibility import EMAIL, NAME, NUMBER, Columns, GuestField, Sight
 
 LAST_ID: Final = UUID(int=2**128 - 1)
 FIRST_ID: Final = UUID(int=0)
@@ -19,6 +20,8 @@ FIRST_ID: Final = UUID(int=0)
 @dataclass(frozen=True, slots=True)
 class HeldCard:
     """A card and its holder, if that is known."""
+
+    guest: ClassVar[Columns] = {"number": NUMBER, "name": NAME, "email": EMAIL}
 
     id: UUID
     number: str
@@ -70,26 +73,34 @@ async def find_by_holder(tx: Tx, organization_id: UUID, typed: str, *, limit: in
     return await tx.all(HeldCard, BY_WORDS, organization_id, typed, limit, SHORTEST_BEGINNING, MOST_WORDS)
 
 
-async def ids_by_text(tx: Tx, organization_id: UUID, typed: str, *, names: bool, limit: int) -> list[UUID]:
-    """The ids of cards with these digits; else, if `names` may be seen, of cards with a holder of these words."""
-    groups = digit_groups(typed)
-    found = [row["id"] for row in await tx.rows(DIGITS, organization_id, groups, limit)] if groups else []
-    if found or not names:
+async def ids_by_text(tx: Tx, organization_id: UUID, typed: str, *, sight: Sight, limit: int) -> list[UUID]:
+    """The ids of cards with these digits; else, if names may be seen, of cards with a holder of these words."""
+    groups, last = _groups(typed, sight)
+    found = [row["id"] for row in await tx.rows(DIGITS, organization_id, groups, limit, last)] if groups else []
+    if found or not sight.sees(GuestField.NAME):
         return found
     rows = await tx.rows(HOLDERS, organization_id, typed, limit, SHORTEST_BEGINNING, MOST_WORDS)
     return [row["card_id"] for row in rows]
 
 
-async def find_by_text(tx: Tx, organization_id: UUID, typed: str, *, names: bool, limit: int) -> list[HeldCard]:
-    """Cards with these digits; else, if `names` may be seen, cards with a holder of these words."""
-    found = await find_by_digits(tx, organization_id, typed, limit=limit)
-    return found or (await find_by_holder(tx, organization_id, typed, limit=limit) if names else [])
+async def find_by_text(tx: Tx, organization_id: UUID, typed: str, *, sight: Sight, limit: int) -> list[HeldCard]:
+    """Cards with these digits; else, if names may be seen, cards with a holder of these words."""
+    groups, last = _groups(typed, sight)
+    found = await tx.all(HeldCard, BY_DIGITS, organization_id, groups, limit, last) if groups else []
+    if not found and sight.sees(GuestField.NAME):
+        found = await find_by_holder(tx, organization_id, typed, limit=limit)
+    return sight.of(found)
 
 
-async def find_by_digits(tx: Tx, organization_id: UUID, typed: str, *, limit: int) -> list[HeldCard]:
-    """Cards with these groups of four digits in their number."""
+def _groups(typed: str, sight: Sight) -> tuple[list[str], str]:
+    """The groups of digits to look for, and the one that must be the last, or any if it is empty.
+
+    Who sees the last four digits only finds a card by these only: by any others the rest could be guessed.
+    """
     groups = digit_groups(typed)
-    return await tx.all(HeldCard, BY_DIGITS, organization_id, groups, limit) if groups else []
+    if sight.sees(GuestField.NUMBER):
+        return groups, ""
+    return (groups, groups[0]) if len(groups) == 1 else ([], "")
 
 
 async def newest(
@@ -211,6 +222,7 @@ DIGITS: Final = """
          FROM card k
         WHERE card_groups(k.organization_id, k.number) @> (('@' || $1::uuid) || $2::text[])
           AND k.organization_id = $1
+          AND right(k.number, length($4)) = $4
         LIMIT $3
 """
 

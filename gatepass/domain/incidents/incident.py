@@ -7,10 +7,11 @@ incident, which people see, explain and close.
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 from uuid import UUID
 
 from gatepass.base.errors import Refusal
+from gatepass.domain.visibility import NUMBER, WORDS, Columns
 
 # The subject of audit entries.
 SUBJECT: Final = "incident"
@@ -66,6 +67,8 @@ class FirstAdmission:
 @dataclass(frozen=True, slots=True)
 class Incident:
     """`occurred_at` is the device's time, `corrected_at` the same by our clock, `received_at` when we heard of it."""
+
+    guest: ClassVar[Columns] = {"card_number": NUMBER, "reason": WORDS, "note": WORDS}
 
     id: UUID
     event_id: UUID

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gatepass.domain.keys.key import Mode, Scope
-from gatepass.domain.staff import MAY, Permission, Role
+from gatepass.domain.staff import MAY, SEES, Permission, Role
+from gatepass.domain.visibility import GuestField
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +122,30 @@ SCOPE_PERMISSIONS: Final[Mapping[Scope, frozenset[Permission]]] = {
     Scope.EVENTS_READ: frozenset({Permission.EVENTS_READ}),
     Scope.EVENTS_WRITE: frozenset({Permission.EVENTS_READ, Permission.EVENTS_WRITE}),
     Scope.CARDS_VERIFY: frozenset({Permission.TICKETS_READ}),
-    Scope.CARDS_READ: frozenset({Permission.TICKETS_READ, Permission.HOLDERS_READ}),
-    Scope.CARDS_WRITE: frozenset({Permission.TICKETS_READ, Permission.TICKETS_WRITE, Permission.HOLDERS_READ}),
+    Scope.CARDS_READ: frozenset({Permission.TICKETS_READ}),
+    Scope.CARDS_WRITE: frozenset({Permission.TICKETS_READ, Permission.TICKETS_WRITE}),
     Scope.TICKETS_ACTIVATE: frozenset(),
     Scope.TICKETS_READ: frozenset({Permission.TICKETS_READ}),
     Scope.TICKETS_WRITE: frozenset({Permission.TICKETS_READ, Permission.TICKETS_WRITE, Permission.TICKETS_IMPORT}),
     Scope.WEBHOOKS_READ: frozenset({Permission.WEBHOOKS_READ}),
     Scope.ADMIN: frozenset(Permission),
 }
+
+# The fields of guests in the answers of each scope. Who makes a live key sees the names and addresses that it reads;
+# card numbers are what programs work with.
+SCOPE_FIELDS: Final[Mapping[Scope, frozenset[GuestField]]] = {
+    Scope.EVENTS_READ: frozenset(),
+    Scope.EVENTS_WRITE: frozenset(),
+    Scope.CARDS_VERIFY: frozenset({GuestField.NUMBER}),
+    Scope.CARDS_READ: frozenset(GuestField),
+    Scope.CARDS_WRITE: frozenset(GuestField),
+    Scope.TICKETS_ACTIVATE: frozenset({GuestField.NUMBER}),
+    Scope.TICKETS_READ: frozenset({GuestField.NUMBER}),
+    Scope.TICKETS_WRITE: frozenset({GuestField.NUMBER}),
+    Scope.WEBHOOKS_READ: frozenset({GuestField.NUMBER}),
+    Scope.ADMIN: frozenset(GuestField),
+}
+NEEDED_BY_PROGRAMS: Final = frozenset({GuestField.NUMBER})
 
 # The least that each job needs. None has `admin`: it must be chosen by hand.
 PRESETS: Final[Mapping[str, Preset]] = {
@@ -171,7 +188,8 @@ def _reason(scope: str, role: Role) -> str | None:
     if scope not in set(Scope) or scope == Scope.ADMIN:
         return None if role is Role.OWNER else "Only an owner makes a live key with it."
     lacking = SCOPE_PERMISSIONS[Scope(scope)] - MAY[role]
-    first = next((permission for permission in Permission if permission in lacking), None)
+    unseen = SCOPE_FIELDS[Scope(scope)] - NEEDED_BY_PROGRAMS - SEES[role].fields
+    first = next((one for one in (*Permission, *GuestField) if one in lacking | unseen), None)
     return None if first is None else f"Your role, {role.spoken}, may not {first}."
 
 

@@ -4,7 +4,7 @@ from gatepass.domain.live.alarms import Alarm, AlarmKind, SilentScanner, alarms,
 from gatepass.domain.live.deltas import Deltas, LiveCategory, read_deltas, repeatable_read
 from gatepass.domain.live.full_count import FullCount, count
 from gatepass.domain.live.lookback import Lookback
-from gatepass.domain.live.recent_scans import RecentScan, masked, recent
+from gatepass.domain.live.recent_scans import RecentScan, recent
 from gatepass.domain.live.totals import Minute, Scanner, Totals
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "Totals",
     "alarms",
     "count",
-    "masked",
     "read_deltas",
     "recent",
     "repeatable_read",

@@ -11,7 +11,7 @@ from gatepass.domain.staff.person import (
     mark_proven,
     rename_person,
 )
-from gatepass.domain.staff.role import MAY, RANK, NotPermitted, Permission, Role
+from gatepass.domain.staff.role import MAY, RANK, SEES, NotPermitted, Permission, Role
 from gatepass.domain.staff.sessions import (
     LIFETIME,
     AccountDisabled,
@@ -29,6 +29,7 @@ __all__ = [
     "LIFETIME",
     "MAY",
     "RANK",
+    "SEES",
     "AccountDisabled",
     "EmailTaken",
     "Membership",

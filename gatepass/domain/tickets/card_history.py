@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.paging import END, Place
+from gatepass.domain.audit_log import GUEST
+from gatepass.domain.visibility import Columns
 
 
 class HistoryKind(StrEnum):
@@ -18,6 +20,8 @@ class HistoryKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class CardHistoryEntry:
     """A scan has a verdict, an event and a gate; a change has an actor and the values before and after."""
+
+    guest: ClassVar[Columns] = GUEST
 
     at: datetime
     id: UUID

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import Final, LiteralString
+from typing import ClassVar, Final, LiteralString
 from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.ids import digest_of
 from gatepass.domain.cards import CardStatus
 from gatepass.domain.tickets.ticket import TicketNotFound, TicketState
+from gatepass.domain.visibility import EMAIL, NAME, NUMBER, Columns
 
 # No index has the state of a ticket (an activation must stay a HOT update), so a page with a filter reads at most
 # this many tickets, and the next page goes on from there.
@@ -21,6 +22,8 @@ MOST_OF_A_CARD: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ListedTicket:
+    guest: ClassVar[Columns] = {"card_number": NUMBER, "name": NAME, "email": EMAIL}
+
     id: UUID
     event_id: UUID
     event_title: str

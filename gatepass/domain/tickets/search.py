@@ -7,6 +7,7 @@ from gatepass.base.database import Tx
 from gatepass.domain import cards
 from gatepass.domain.tickets.listing import ListedTicket, find_all
 from gatepass.domain.tickets.ticket import TicketState
+from gatepass.domain.visibility import Sight
 
 # A common name is on more cards than these; then the page says that there are more.
 LOOKED_THROUGH: Final = 5_000
@@ -31,7 +32,7 @@ async def search_in_event(
     *,
     category_id: UUID | None = None,
     state: TicketState | None = None,
-    names: bool,
+    sight: Sight,
     limit: int,
 ) -> tuple[list[ListedTicket], bool]:
     """The tickets of an event that this text finds, narrowed like a list of them, and whether there may be more."""
@@ -39,7 +40,7 @@ async def search_in_event(
     card_ids = (
         [by_number.id]
         if by_number
-        else await cards.ids_by_text(tx, organization_id, typed, names=names, limit=LOOKED_THROUGH)
+        else await cards.ids_by_text(tx, organization_id, typed, sight=sight, limit=LOOKED_THROUGH)
     )
     here = (organization_id, event_id, card_ids, limit + 1, category_id, state)
     rows = await tx.rows(OF_CARDS, *here) if card_ids else []

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 from uuid import UUID
 
 from gatepass.base.database import Tx
 from gatepass.base.errors import Refusal
 from gatepass.base.paging import END, START, Place
 from gatepass.base.wire_constants import NEXT_SIGNATURE_HEADER, SIGNATURE_HEADER
+from gatepass.domain.visibility import WORDS, Columns
 from gatepass.domain.webhooks import signature
 from gatepass.domain.webhooks.endpoints import Endpoint
 from gatepass.domain.webhooks.queue import State
@@ -66,6 +67,8 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class AttemptMade:
+    guest: ClassVar[Columns] = {"answer_head": WORDS}
+
     n: int
     at: datetime
     status: int | None

@@ -10,7 +10,8 @@ from starlette.types import Receive, Scope, Send
 from gatepass.base.errors import NotNow, Refusal
 from gatepass.base.web.event_stream import EventStream, streaming
 from gatepass.domain import staff, twin
-from gatepass.domain.staff import MAY, Permission, Role, access
+from gatepass.domain.staff import SEES, Role, access
+from gatepass.domain.visibility import GuestField
 from gatepass.studio.services.live_view import LiveView, View
 from gatepass.studio.services.live_watcher import BEAT, EventRef
 from gatepass.studio.web.context import Context
@@ -23,7 +24,7 @@ OVER: Final = b"event: over\ndata: {}\n\n"
 
 
 def view_of(role: Role) -> View:
-    return View.NAMED if Permission.HOLDERS_READ in MAY[role] else View.MASKED
+    return View.NAMED if SEES[role].sees(GuestField.NUMBER) else View.MASKED
 
 
 class LiveStream(Response):

@@ -93,8 +93,11 @@ async def _batches(context: Context, wanted: AuditFilter) -> AsyncGenerator[list
         async with context.db.autocommit() as tx:
             found, place = await audit_log.entries_of(tx, context.organization_id, wanted, after=place, limit=BATCH)
             actors = await find_actors(tx, context.organization_id, [entry.actor for entry in found])
-            subjects = await find_subjects(tx, context.organization_id, found)
-        yield [_cells(entry, actors[entry.actor].name, subjects.get(entry.subject_id), context.zone) for entry in found]
+            subjects = context.sight.of(await find_subjects(tx, context.organization_id, found))
+        yield [
+            _cells(entry, actors[entry.actor].name, subjects.get(entry.subject_id), context.zone)
+            for entry in context.sight.of(found)
+        ]
         if place is None:
             return
 

@@ -50,9 +50,7 @@ async def _found(context: Context, wanted: str) -> list[tuple[SearchResult, str]
         if id is not None:
             found = await search.by_id(tx, context.organization_id, id)
         else:
-            found = await search.by_text(
-                tx, context.organization_id, wanted, names=context.may(Permission.HOLDERS_READ)
-            )
+            found = await search.by_text(tx, context.organization_id, wanted, sight=context.sight)
     return [(one, _address(context, one)) for one in found if context.may(PAGES[one.kind][1])]
 
 

@@ -10,6 +10,7 @@ import msgspec
 from gatepass.domain import live, twin
 from gatepass.domain.live import Minute
 from gatepass.domain.tickets.activation import REFUSALS
+from gatepass.domain.visibility import masked
 from gatepass.studio.services.live_watcher import EventRef, Figures, LiveWatcher
 from gatepass.studio.services.templates import Templates, root_of, wall_text
 
@@ -23,7 +24,7 @@ CHART_WIDTH, CHART_HEIGHT, BAR, GAP = 600, 120, 10, 2
 
 
 class View(StrEnum):
-    """`named` shows card numbers; `masked` is for roles that may not see holders; `projector` is for a wall."""
+    """`named` shows card numbers; `masked` is for roles that do not see them; `projector` is for a wall."""
 
     NAMED = "named"
     MASKED = "masked"
@@ -92,7 +93,7 @@ def facts(event_ref: EventRef, figures: Figures) -> dict[str, Any]:
         "busiest": max((activated for _, activated, _ in gates), default=0),
         "more_gates": max(0, len(gates) - MOST_GATES),
         "on_the_wall": MOST_ON_THE_WALL,
-        "masked": live.masked,
+        "masked": masked,
         "root": root_of(twin.owner_of(event_ref.organization_id), event_ref.mode),
     }
 

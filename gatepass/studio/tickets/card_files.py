@@ -31,6 +31,7 @@ from gatepass.domain.card_exports import (
 from gatepass.domain.card_sheets import Layout, PrintedCard, PrintedEvent
 from gatepass.domain.events import CatalogueEntry, Event, time_zones
 from gatepass.domain.staff import Permission
+from gatepass.domain.visibility import GuestField
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form
@@ -71,7 +72,7 @@ class OrderForm(BaseModel):
             None if kind is ExportKind.CSV else Layout(self.format),
             Selection(None if self.ticket else self.category, self.ticket or None),
             _end_of(self.until, event),
-            with_names=self.names and context.may(Permission.HOLDERS_READ),
+            with_names=self.names and context.sight.sees(GuestField.NAME),
         )
 
 
@@ -193,7 +194,7 @@ async def print_card(unused_id: UUID, context: ConfirmedWriter) -> Response:
         ticket = await tickets.find(tx, context.tenant_id, unused_id)
         event, card = await card_exports.print_one(
             tx, context.tenant_id, ticket.card_id, unused_id, context.vault,
-            until=context.at + timedelta(days=wanted.days), with_name=context.may(Permission.HOLDERS_READ),
+            until=context.at + timedelta(days=wanted.days), with_name=context.sight.sees(GuestField.NAME),
             by=context.by, at=context.at,
         )  # fmt: skip
     content = await asyncio.to_thread(_drawn, event, card, wanted.layout)

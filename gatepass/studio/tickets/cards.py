@@ -91,9 +91,7 @@ async def _search(context: Context, text: str) -> CardSearchResult:
         if card is not None:
             return CardSearchResult([card], [], exact=card.id)
         referred = await tickets.find_by_reference(tx, context.tenant_id, text, limit=PAGE)
-        held = await cards.find_by_text(
-            tx, context.tenant_id, text, names=context.may(Permission.HOLDERS_READ), limit=PAGE + 1
-        )
+        held = await cards.find_by_text(tx, context.tenant_id, text, sight=context.sight, limit=PAGE + 1)
     exact = referred[0].card_id if len(referred) == 1 and not held else None
     return CardSearchResult(held[:PAGE], referred, more=len(held) > PAGE, exact=exact)
 

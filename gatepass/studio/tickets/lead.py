@@ -172,8 +172,7 @@ async def _guest(tx: Tx, context: Context, event: CatalogueEntry, card_id: UUID)
 
 
 async def _found(tx: Tx, context: Context, event_id: UUID, text: str) -> tuple[list[ListedTicket], bool]:
-    names = context.may(Permission.HOLDERS_READ)
-    return await tickets.search_in_event(tx, context.tenant_id, event_id, text, names=names, limit=MOST)
+    return await tickets.search_in_event(tx, context.tenant_id, event_id, text, sight=context.sight, limit=MOST)
 
 
 async def _gates(tx: Tx, context: Context, event: CatalogueEntry) -> list[str]:

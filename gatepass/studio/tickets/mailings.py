@@ -14,6 +14,7 @@ from gatepass.domain.events import CatalogueEntry, EventStatus
 from gatepass.domain.mail import Rendered
 from gatepass.domain.mailings import MOST_CHOSEN, CardLetters, Mailing, MailingNotFound, Recipient
 from gatepass.domain.staff import Permission
+from gatepass.domain.visibility import GuestField
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.page_event import event_with_tickets
@@ -120,7 +121,7 @@ async def _letter(
     async with context.db.autocommit() as tx:
         recipient = await mailings.example(tx, context.tenant_id, event.event.id, chosen) or EXAMPLE
         organization = await organizations.find(tx, context.organization_id)
-    if not context.may(Permission.HOLDERS_READ):
+    if not context.sight.sees(GuestField.EMAIL):
         recipient = EXAMPLE
     name = organization.name if organization else ""
     letters = CardLetters.of(context.studio.settings)

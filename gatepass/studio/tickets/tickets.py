@@ -18,6 +18,7 @@ from gatepass.domain.events import CatalogueEntry
 from gatepass.domain.imports import TAKES_TICKETS
 from gatepass.domain.staff import Permission
 from gatepass.domain.tickets import IssuedTicket, ListedTicket, TicketFilter, TicketRequest, TicketState
+from gatepass.domain.visibility import GuestField
 from gatepass.studio.tickets.holder_fields import HolderEmail, HolderName
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
@@ -93,7 +94,7 @@ async def listing(
         async with context.db.autocommit() as tx:
             found, more = await tickets.search_in_event(
                 tx, context.tenant_id, event_id, text, category_id=of_category, state=wanted,
-                names=context.may(Permission.HOLDERS_READ), limit=PAGE,
+                sight=context.sight, limit=PAGE,
             )  # fmt: skip
         return _list_page(context, event, found, q=text, more=more, filters=filters)
     async with context.db.autocommit() as tx:
@@ -162,9 +163,9 @@ def _flash(made: IssuedTicket) -> str:
 
 @router.get("/events/{event_id}/tickets/export")
 async def export(event_id: UUID, context: ConfirmedReader) -> Response:
-    """Every ticket of the event, read page by page. Holders only for roles that may see them."""
+    """Every ticket of the event, read page by page: of holders, what the role sees, and no columns for the rest."""
     event = await event_with_tickets(context, event_id)
-    with_names = context.may(Permission.HOLDERS_READ)
+    with_names = context.sight.sees(GuestField.NAME) and context.sight.sees(GuestField.EMAIL)
 
     async def pages() -> AsyncIterator[list[list[str]]]:
         after: UUID | None = None
@@ -174,7 +175,7 @@ async def export(event_id: UUID, context: ConfirmedReader) -> Response:
             if not some:
                 return
             after = some[-1].id
-            yield [_cells(ticket, event.event.time_zone, with_names=with_names) for ticket in some]
+            yield [_cells(ticket, event.event.time_zone, with_names=with_names) for ticket in context.sight.of(some)]
 
     await context.note_export("event", event_id, "tickets_with_holders" if with_names else "tickets")
     return csv_download(f"tickets-{event.event.title}", [*COLUMNS, *(OF_HOLDERS if with_names else ())], pages())

@@ -16,7 +16,8 @@ from gatepass.base.encryption import Vault
 from gatepass.base.errors import Refusal
 from gatepass.domain import security_log, twin
 from gatepass.domain.keys import Mode
-from gatepass.domain.staff import MAY, NotPermitted, Permission, Role, Session
+from gatepass.domain.staff import MAY, SEES, NotPermitted, Permission, Role, Session
+from gatepass.domain.visibility import GuestField, Sight
 from gatepass.studio.services.documents import help_url
 from gatepass.studio.services.studio import Studio
 from gatepass.studio.services.templates import root_of
@@ -65,6 +66,11 @@ class Context:
     def may(self, permission: Permission) -> bool:
         return permission in MAY[self.role]
 
+    @property
+    def sight(self) -> Sight:
+        """The fields of guests that the role sees. `page` and `part` apply it to the rows that they are given."""
+        return SEES[self.role]
+
     def root(self, mode: str | None = None) -> str:
         """The beginning of the addresses of this organization's pages, in the current mode or in this one."""
         return root_of(self.organization_id, mode or self.mode)
@@ -104,14 +110,16 @@ class Context:
 
     def page(self, template: str, *, status: int = 200, **facts: Any) -> Response:
         flash = cookies.flash_of(self.request)
-        response = HTMLResponse(self.studio.templates.render(template, self._facts(flash) | facts), status)
+        response = HTMLResponse(
+            self.studio.templates.render(template, self._facts(flash) | self.sight.of(facts)), status
+        )
         if flash:
             cookies.clear_flash(response)
         return response
 
     def part(self, template: str, *, status: int = 200, **facts: Any) -> Response:
         """Part of a page, for htmx."""
-        return HTMLResponse(self.studio.templates.render(template, self._facts(None) | facts), status)
+        return HTMLResponse(self.studio.templates.render(template, self._facts(None) | self.sight.of(facts)), status)
 
     def go(self, rest: str, flash: str | None = None) -> Response:
         """After a change: redirect to a page of the same mode, with a flash message."""
@@ -128,6 +136,8 @@ class Context:
             "root": self.root(),
             "may": self.may,
             "Permission": Permission,
+            "sees": self.sight.sees,
+            "GuestField": GuestField,
             "menu": menu_of(
                 self.role,
                 self.root(),

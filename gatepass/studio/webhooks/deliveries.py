@@ -99,7 +99,7 @@ async def one(endpoint_id: UUID, delivery_id: UUID, context: Reader) -> Response
         delivery = await webhooks.find_delivery(tx, context.organization_id, endpoint, delivery_id)
         attempts = await webhooks.attempts_of(tx, context.organization_id, delivery)
         body = await webhooks.body_of(tx, context.organization_id, endpoint, delivery)
-    raw = None if body is None else body.decode(errors="replace")
+    raw = None if body is None else context.sight.words(body.decode(errors="replace"))
     return context.page(
         "webhooks/delivery.html",
         endpoint=endpoint,

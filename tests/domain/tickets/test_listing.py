@@ -19,8 +19,12 @@ from gatepass.domain.tickets import (
     TicketState,
     listing,
 )
+from gatepass.domain.visibility import GuestField, Sight
 from tests import factory
 from tests.factory import Tenant
+
+EVERYTHING = Sight(frozenset(GuestField))
+NOTHING = Sight(frozenset())
 
 
 async def issued(
@@ -91,7 +95,7 @@ async def test_four_digits_that_no_card_has_may_be_in_an_address(tenant: Tenant)
     made = await issued(tenant, name="Ann Lee", email="ann.1987.2042@example.org")
     typed = "2042" if "1987" in made.card_number else "1987"
     async with tenant.db.autocommit() as tx:
-        (ticket,), _ = await tickets.search_in_event(tx, tenant.id, tenant.event_id, typed, names=True, limit=10)
+        (ticket,), _ = await tickets.search_in_event(tx, tenant.id, tenant.event_id, typed, sight=EVERYTHING, limit=10)
     assert ticket.id == made.ticket_id
 
 
@@ -101,11 +105,13 @@ async def test_a_card_by_any_four_digits(tenant: Tenant) -> None:
     _, *groups = card.number.split()
     for typed in (*groups, " ".join(groups[:2]), groups[1] + groups[2], "-".join(groups)):
         async with tenant.db.autocommit() as tx:
-            assert card.id in [one.id for one in await cards.find_by_digits(tx, tenant.id, typed, limit=50)], typed
-            assert await cards.find_by_digits(tx, other.id, typed, limit=50) == []
+            assert card.id in [
+                one.id for one in await cards.find_by_text(tx, tenant.id, typed, sight=EVERYTHING, limit=50)
+            ], typed
+            assert await cards.find_by_text(tx, other.id, typed, sight=EVERYTHING, limit=50) == []
     for typed in ("", "123", "12a4", "1" * 13, "²²²²"):
         async with tenant.db.autocommit() as tx:
-            assert await cards.find_by_digits(tx, tenant.id, typed, limit=50) == [], typed
+            assert await cards.find_by_text(tx, tenant.id, typed, sight=EVERYTHING, limit=50) == [], typed
 
 
 async def test_tickets_of_an_event_by_what_people_type(tenant: Tenant) -> None:
@@ -113,9 +119,9 @@ async def test_tickets_of_an_event_by_what_people_type(tenant: Tenant) -> None:
     await issued(tenant, name="Ann Lee", external_id="Order-78")
     elsewhere = await tenant.event()
 
-    async def typed(text: str, *, event: UUID = tenant.event_id, names: bool = True) -> list[UUID]:
+    async def typed(text: str, *, event: UUID = tenant.event_id, sight: Sight = EVERYTHING) -> list[UUID]:
         async with tenant.db.autocommit() as tx:
-            found, more = await tickets.search_in_event(tx, tenant.id, event, text, names=names, limit=10)
+            found, more = await tickets.search_in_event(tx, tenant.id, event, text, sight=sight, limit=10)
         assert not more
         return [one.id for one in found]
 
@@ -124,8 +130,8 @@ async def test_tickets_of_an_event_by_what_people_type(tenant: Tenant) -> None:
         assert await typed(text, event=elsewhere) == [], text
     assert made.ticket_id in await typed(made.card_number[-4:])
     assert len(await typed("order-7")) == 2
-    assert await typed("oster", names=False) == []
-    assert await typed("order-77", names=False) == [made.ticket_id]
+    assert await typed("oster", sight=NOTHING) == []
+    assert await typed("order-77", sight=NOTHING) == [made.ticket_id]
 
 
 async def test_a_search_in_an_event_keeps_to_the_category_and_the_state(tenant: Tenant) -> None:
@@ -137,7 +143,7 @@ async def test_a_search_in_an_event_keeps_to_the_category_and_the_state(tenant: 
     async def typed(text: str, **wanted: Any) -> set[UUID]:
         async with tenant.db.autocommit() as tx:
             found, _ = await tickets.search_in_event(
-                tx, tenant.id, tenant.event_id, text, names=True, limit=10, **wanted
+                tx, tenant.id, tenant.event_id, text, sight=EVERYTHING, limit=10, **wanted
             )
         return {one.id for one in found}
 
