@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from gatepass.base.errors import InvalidRequest
 from gatepass.base.paging import END, START, Place
-from gatepass.domain import keys
+from gatepass.domain import belongings
 from gatepass.domain.mail import AddressNotSendable
 from gatepass.domain.staff import RANK, NotPermitted, Permission, Role, invitations, team
 from gatepass.domain.staff.invitations import AlreadyMember, TooManyInvitations
@@ -18,6 +18,7 @@ from gatepass.domain.staff.mail.allowance import TooManyLetters
 from gatepass.domain.staff.mail.letters import Invited
 from gatepass.domain.staff.person import folded
 from gatepass.domain.staff.team import LastOwner
+from gatepass.studio.organization.belongings import revoke_chosen, told
 from gatepass.studio.web.auth import may
 from gatepass.studio.web.context import Context
 from gatepass.studio.web.forms import Form, Line
@@ -135,14 +136,27 @@ async def change_role(person_id: UUID, context: ConfirmedWriter) -> Response:
         await context.note_refused(refusal)
         form.errors["role"] = str(refusal)
         return await _show_member(context, person_id, form)
-    told = "The role is changed. It holds from the next click on." + _withdrawn(withdrawn)
-    return await _offer_keys(context, person_id, told, otherwise=f"team/{person_id}")
+    flash = "The role is changed. It holds from the next click on." + _withdrawn(withdrawn)
+    return await _offer_rest(context, person_id, flash, otherwise=f"team/{person_id}")
+
+
+@router.get("/{person_id}/remove")
+async def ask_to_remove(person_id: UUID, context: ConfirmedWriter) -> Response:
+    """What the person made stands on the page, to be revoked in the same step."""
+    async with context.db.autocommit() as tx:
+        found = await team.member(tx, context.organization_id, person_id)
+        made = await belongings.made_by(tx, context.organization_id, person_id, at=context.at)
+    return context.page(
+        "team/remove.html", member=found, belongings=made, oneself=person_id == context.session.person_id
+    )
 
 
 @router.post("/{person_id}/remove")
 async def remove(person_id: UUID, context: ConfirmedWriter) -> Response:
+    chosen = (await context.form()).values("made")
     try:
         async with context.transaction() as tx:
+            revoked = await revoke_chosen(tx, context, person_id, chosen)
             withdrawn = await team.remove_member(
                 tx, context.organization_id, person_id, giver=context.role, by=context.by, at=context.at
             )
@@ -151,17 +165,17 @@ async def remove(person_id: UUID, context: ConfirmedWriter) -> Response:
         form = Form.of()
         form.errors[""] = str(refusal)
         return await _show_member(context, person_id, form)
-    told = "Removed from the team, and signed out here." + _withdrawn(withdrawn)
-    return await _offer_keys(context, person_id, told, otherwise="team")
+    flash = " ".join(part for part in ("Removed from the team, and signed out here.", told(revoked)) if part)
+    return await _offer_rest(context, person_id, flash + _withdrawn(withdrawn), otherwise="team")
 
 
-async def _offer_keys(context: Context, person_id: UUID, told: str, *, otherwise: str) -> Response:
-    """To the list of the keys that the person made, if any still works: whoever has them is not stopped by this."""
+async def _offer_rest(context: Context, person_id: UUID, flash: str, *, otherwise: str) -> Response:
+    """To the list of what the person made, if any of it still works: whoever has it is not stopped by this."""
     if person_id != context.session.person_id:
         async with context.db.autocommit() as tx:
-            if await keys.keys_made_by(tx, context.organization_id, person_id, at=context.at):
-                return context.go(f"team/{person_id}/keys", told)
-    return context.go(otherwise, told)
+            if await belongings.made_by(tx, context.organization_id, person_id, at=context.at):
+                return context.go(f"team/{person_id}/made", flash)
+    return context.go(otherwise, flash)
 
 
 def _withdrawn(count: int) -> str:

@@ -37,7 +37,8 @@ CONFIRMED = {
     "POST /studio/{mode}/settings/access/second-factor",
     # people
     "GET /studio/{mode}/team/invite", "POST /studio/{mode}/team/invite", "POST /studio/{mode}/team/{person_id}/role",
-    "POST /studio/{mode}/team/{person_id}/remove", "POST /studio/{mode}/team/{person_id}/keys",
+    "POST /studio/{mode}/team/{person_id}/remove", "POST /studio/{mode}/team/{person_id}/made",
+    "GET /studio/{mode}/team/{person_id}/remove",
     # cards that let somebody in
     "POST /studio/{mode}/tickets/{unused_id}/print", "POST /studio/{mode}/events/{event_id}/cards",
     "POST /studio/{mode}/events/{event_id}/mail",

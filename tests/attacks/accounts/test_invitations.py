@@ -126,9 +126,9 @@ def test_his_keys_are_offered_for_revocation(world: World) -> None:
     email, admin = hire(world, "admin")
     assert admin.post("keys", name="Left behind", scopes="events:read", expiry="7d").status_code == 303
     answer = world.bigco.remove(email)
-    assert answer.headers["location"].endswith("/keys")
+    assert answer.headers["location"].endswith("/made")
     page = world.bigco.get(answer.headers["location"]).text
     assert "Left behind" in page
-    key_id = page.partition('name="keys" value="')[2].partition('"')[0]
-    assert world.bigco.post(answer.headers["location"], keys=key_id).status_code == 303
+    key_id = page.partition('name="made" value="API key:')[2].partition('"')[0]
+    assert world.bigco.post(answer.headers["location"], made=f"API key:{key_id}").status_code == 303
     assert "revoked" in world.bigco.get(f"keys/{key_id}").text

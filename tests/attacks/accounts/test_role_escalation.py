@@ -153,7 +153,7 @@ def test_nobody_revokes_an_owners_invitation(world: World, staff: dict[str, tupl
 
 
 @pytest.mark.parametrize(
-    "path", ["keys/{key}", "keys/{key}/roll", "keys/{key}/revoke", "team/{person}", "team/{person}/keys"]
+    "path", ["keys/{key}", "keys/{key}/roll", "keys/{key}/revoke", "team/{person}", "team/{person}/made"]
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_another_organizations_things_are_not_there(world: World, admin_key: str, path: str, method: str) -> None:

@@ -121,10 +121,10 @@ async def test_the_keys_of_somebody_who_is_removed_are_offered(
     async with await sign_in(studio, tenant, Role.DEVELOPER) as bob:
         kept, revoked = await made_key(bob, "Kept"), await made_key(bob, "Revoked")
         answer = await user.send(f"team/{bob.person.id}/remove")
-        assert answer.headers["location"] == f"{user.root()}team/{bob.person.id}/keys"
+        assert answer.headers["location"] == f"{user.root()}team/{bob.person.id}/made"
         page = await user.follow(answer)
-        assert f"Keys that {bob.person.name} made" in page
-        answer = await user.send(f"team/{bob.person.id}/keys", keys=[revoked])
+        assert f"What {bob.person.name} made" in page
+        answer = await user.send(f"team/{bob.person.id}/made", made=[f"API key:{revoked}"])
         assert "Revoked: Revoked." in await user.follow(answer)
     async with tenant.db.autocommit() as tx:
         found = {str(key.id): key async for key in _keys(tx, tenant)}
@@ -140,7 +140,7 @@ async def test_the_keys_of_somebody_else_are_not_revoked_on_their_page(
     async with await sign_in(studio, tenant, Role.DEVELOPER) as bob:
         mine = await made_key(user, "Mine")
         await made_key(bob)
-        await user.send(f"team/{bob.person.id}/keys", keys=[mine])
+        await user.send(f"team/{bob.person.id}/made", made=[f"API key:{mine}"])
     async with tenant.db.autocommit() as tx:
         assert all([key.revoked_at is None async for key in _keys(tx, tenant)])
 

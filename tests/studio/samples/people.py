@@ -36,9 +36,9 @@ FORMS = {
     "POST /studio/{mode}/team/invitations/{invitation_id}/revoke": {},
     "POST /studio/{mode}/team/{person_id}/role": {"role": "developer"},
     "POST /studio/{mode}/team/{person_id}/remove": {},
-    "POST /studio/{mode}/team/{person_id}/keys": {},
+    "POST /studio/{mode}/team/{person_id}/made": {},
     "POST /studio/{mode}/settings/access/second-factor": {"required": "true"},
     "POST /studio/{mode}/settings/access/networks": {"networks": "127.0.0.0/8 2001:db8::/32"},
 }
-# Without a chosen key it revokes none.
-UNAUDITED = {"POST /studio/{mode}/team/{person_id}/keys"}
+# Without a choice it revokes nothing.
+UNAUDITED = {"POST /studio/{mode}/team/{person_id}/made"}
