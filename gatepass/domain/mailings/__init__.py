@@ -17,6 +17,7 @@ from gatepass.domain.mailings.mailing import (
     undelivered,
 )
 from gatepass.domain.mailings.runner import advance, next_under_way, put_off
+from gatepass.domain.mailings.single_letter import mail_card, recipient_of
 
 __all__ = [
     "MOST_CHOSEN",
@@ -33,10 +34,12 @@ __all__ = [
     "count",
     "example",
     "find",
+    "mail_card",
     "next_under_way",
     "of_event",
     "progress",
     "put_off",
+    "recipient_of",
     "stop",
     "undelivered",
 ]

@@ -54,7 +54,7 @@ class CardLetters:
         return cls(Mailer.of(settings), settings.vault(), settings.cell, settings.public_url)
 
     async def write(
-        self, tx: Tx, organization_id: UUID, mailing_id: UUID, event: Event, organizer: str,
+        self, tx: Tx, organization_id: UUID, mailing_id: UUID | None, event: Event, organizer: str,
         recipients: Sequence[Recipient], *, few: bool, at: datetime,
     ) -> int:  # fmt: skip
         """Write to these people, all of whom have an address; how many letters. Who was just erased gets none."""

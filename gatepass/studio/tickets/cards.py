@@ -4,7 +4,6 @@ A card is printed with a token as a QR code. The token is shown once and not sto
 """
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Final
@@ -21,7 +20,7 @@ from gatepass.base.database import Tx
 from gatepass.base.errors import NotAllowedFromHere
 from gatepass.base.ids import strict_uuid
 from gatepass.base.paging import Place
-from gatepass.domain import audit_log, cards, events, imports, incidents, sandbox, tickets
+from gatepass.domain import audit_log, cards, events, imports, incidents, mailings, sandbox, tickets
 from gatepass.domain.cards import CardNotFound, CardStatus, HeldCard, PhoneNotEnrolled, phones
 from gatepass.domain.events import EventFilter, EventOrder, EventStatus
 from gatepass.domain.keys import Mode
@@ -45,6 +44,13 @@ MOST_OPEN: Final = 5
 MOST_PUBLISHED: Final = 50
 LONGEST_QUERY: Final = 320
 OUT_OF_USE: Final = {status.value: status for status in (CardStatus.SUSPENDED, CardStatus.REVOKED)}
+
+
+class EndedPhone(Reason):
+    """Who has the phone has the link: it stays only if somebody says so."""
+
+    keep_link: bool = False
+    mail: bool = False
 
 
 class TokenLifetime(BaseModel):
@@ -127,6 +133,8 @@ async def _show(
         opened = await incidents.of_card(tx, context.tenant_id, card_id)
         open_events = await _open_events(tx, context.tenant_id, held, at=context.at)
         moments = await tickets.history(tx, context.tenant_id, card_id, before=place, limit=MOMENTS + 1)
+        mails = phone is not None and context.studio.mailer.sends_for(context.tenant_id)
+        reader = await mailings.recipient_of(tx, context.tenant_id, card_id) if mails else None
     last = moments[MOMENTS - 1] if len(moments) > MOMENTS else None
     return context.page(
         "cards/card.html", status=status, card=card, tickets=held, maker=maker, phone=phone, moments=moments[:MOMENTS],
@@ -135,7 +143,7 @@ async def _show(
         older="?" + urlencode({"before": place_text(Place(last.at, last.id))}) if last else None,
         is_first=place is None, form=form, act=act, REPLACED=tickets.REPLACED, REPLACES=tickets.REPLACES,
         MERGED=tickets.MERGED, MERGES=tickets.MERGES, incidents=opened, open_events=open_events,
-        MEANINGS=incidents.MEANINGS,
+        MEANINGS=incidents.MEANINGS, mails=reader is not None,
     )  # fmt: skip
 
 
@@ -198,14 +206,31 @@ async def _act(
 
 @router.post("/{card_id}/phone/end")
 async def end_phone(card_id: UUID, context: ConfirmedWriter) -> Response:
-    """The phone's codes are expired from now on; the card's link enrols the next one."""
+    """The phone's codes are expired from now on. It has the link, and a wallet's pass by it, so that is changed too."""
+    form = await context.form()
+    wanted = form.read(EndedPhone)
+    if wanted is None:
+        return await _show(context, card_id, form, act="phone", status=422)
+    settings, mailed = context.studio.settings, False
+    try:
+        async with context.tenant_transaction() as tx:
+            await phones.end(tx, context.tenant_id, card_id, by=context.by, at=context.at, reason=wanted.reason)
+            if not wanted.keep_link:
+                place = (tx, context.tenant_id, card_id)
+                await cards.change_link(*place, context.vault, settings.cell, by=context.by, at=context.at)
+                if wanted.mail:
+                    mailed = await mailings.mail_card(*place, mailings.CardLetters.of(settings), at=context.at)
+    except PhoneNotEnrolled:
+        return context.go(f"cards/{card_id}", "No phone shows the code of this card. Nothing was changed.")
+    return context.go(f"cards/{card_id}", _told_of_phone(wanted, mailed=mailed))
 
-    async def ended(tx: Tx, reason: str) -> UUID:
-        with suppress(PhoneNotEnrolled):
-            await phones.end(tx, context.tenant_id, card_id, by=context.by, at=context.at, reason=reason)
-        return card_id
 
-    return await _act(context, card_id, "phone", ended, "No phone shows the code of this card any more.")
+def _told_of_phone(wanted: EndedPhone, *, mailed: bool) -> str:
+    ended = "No phone shows the code of this card any more."
+    if wanted.keep_link:
+        return f"{ended} Its link is the same: whoever opens it may use another phone."
+    rest = "The new one is on its way by mail." if mailed else "Give the guest the new one: the button Link shows it."
+    return f"{ended} Its link is changed, and the one before shows nothing. {rest}"
 
 
 @router.post("/{card_id}/print")
