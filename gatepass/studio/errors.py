@@ -51,7 +51,10 @@ from gatepass.studio.services.templates import ROOT
 from gatepass.studio.web.auth import RedirectRequired, studio_of
 from gatepass.studio.web.forms import FormTooLarge
 from gatepass.studio.web.security_events import note_not_found, note_refusal, note_stranger
-from gatepass.studio.web.tab import MadeElsewhere, PageNotFound
+from gatepass.studio.web.tab import SAFE, MadeElsewhere, PageNotFound
+
+# The pages between a form and what it asks for.
+COMES_FIRST: Final = tuple(f"{ROOT}/{page}?" for page in ("confirm", "second-factor", "sign-in"))
 
 
 class InternalError(Refusal):
@@ -167,11 +170,17 @@ async def _note(request: Request, refusal: Refusal, status: int) -> None:
 
 
 async def redirected(request: Request, redirect: Exception) -> Response:
-    """Redirect. htmx gets HX-Redirect, so that it leaves the page instead of putting the other one inside it."""
+    """Redirect. htmx gets HX-Redirect, so that it leaves the page instead of putting the other one inside it.
+
+    A form cannot be sent again: the page that comes first is told that what was sent is not done.
+    """
     assert isinstance(redirect, RedirectRequired)  # noqa: S101  registered for nothing else
+    url = redirect.url
+    if request.method not in SAFE and url.startswith(COMES_FIRST):
+        url += "&undone=1"
     if request.headers.get("hx-request"):
-        return Response(status_code=204, headers={"HX-Redirect": redirect.url})
-    return RedirectResponse(redirect.url, 303)
+        return Response(status_code=204, headers={"HX-Redirect": url})
+    return RedirectResponse(url, 303)
 
 
 async def made_elsewhere(request: Request, refusal: Exception) -> Response:

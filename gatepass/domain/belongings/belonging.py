@@ -93,7 +93,8 @@ DEVICES: Final[LiteralString] = """
 """
 
 PAIRING_CODES: Final[LiteralString] = """
-    SELECT 'pairing code' AS kind, id, mode, 'Gate ' || gate AS name, 'for ' || devices AS detail, made_at,
+    SELECT 'pairing code' AS kind, id, mode, 'Gate ' || gate AS name,
+           CASE devices WHEN 1 THEN 'for one device' ELSE 'for ' || devices || ' devices' END AS detail, made_at,
            NULL::timestamptz AS used_at, 'devices/pair/' || id AS path
       FROM pairing_code
      WHERE organization_id = $1
@@ -117,8 +118,8 @@ ENDPOINTS: Final[LiteralString] = """
 
 CARD_EXPORTS: Final[LiteralString] = """
     SELECT 'file of cards' AS kind, x.id, 'live' AS mode, e.title AS name,
-           upper(x.kind) || ' of ' || x.total || ' cards' AS detail, x.created_at AS made_at,
-           NULL::timestamptz AS used_at, 'events/' || x.event_id || '/cards' AS path
+           upper(x.kind) || ' of ' || x.total || CASE x.total WHEN 1 THEN ' card' ELSE ' cards' END AS detail,
+           x.created_at AS made_at, NULL::timestamptz AS used_at, 'events/' || x.event_id || '/cards' AS path
       FROM card_export x
       JOIN event e ON e.organization_id = x.organization_id AND e.id = x.event_id
      WHERE x.organization_id = $1

@@ -22,18 +22,20 @@ from gatepass.studio.account.credentials import (
     check_password,
     note_too_early,
 )
+from gatepass.studio.web import cookies
 from gatepass.studio.web.auth import Public, PublicContext, SignedIn, own_page, redirect_signed_in
 from gatepass.studio.web.forms import Form
 
 router = APIRouter()
 
 WRONG: Final = "The password is not right."
+NOT_DONE: Final = "It is you. What you sent before was not done: send it again."
 NOT_RECOGNIZED: Final = "This passkey was not recognized. Try again."
 
 
 @router.get("/confirm")
-async def confirm(session: SignedIn, context: Public, next: str = "") -> Response:
-    return await _ask(context, session, Form.of(next=next))
+async def confirm(session: SignedIn, context: Public, next: str = "", undone: str = "") -> Response:
+    return await _ask(context, session, Form.of(next=next, undone=undone))
 
 
 @router.post("/confirm")
@@ -53,12 +55,20 @@ async def with_password(session: SignedIn, context: Public) -> Response:
             await throttle.reset(tx, throttle.password_of(session.email))
             means = await _means(tx, context, session, form.value("code"))
             if means is not None:
-                return redirect_signed_in(form.value("next"), await _confirm(tx, context, session, means))
+                return _back(form, await _confirm(tx, context, session, means))
             await _note_failure(tx, context, session, WRONG_SECOND_FACTOR)
     except MustWait as wait:
         return await _wait(context, session, form, "code", wait)
     form.errors["code"] = WRONG_CODE
     return await _ask(context, session, form, 422)
+
+
+def _back(form: Form, token: str) -> Response:
+    """To the page that asked. What was sent before was not done, and nobody may think that it was."""
+    response = redirect_signed_in(form.value("next"), token)
+    if form.value("undone"):
+        cookies.set_flash(response, NOT_DONE, warns=True)
+    return response
 
 
 async def _means(tx: Tx, context: PublicContext, session: Session, code: str) -> Means | None:
@@ -87,7 +97,7 @@ async def _wait(context: PublicContext, session: Session, form: Form, field: str
 
 
 @router.get("/second-factor")
-async def second_factor(session: SignedIn, context: Public, next: str = "") -> Response:
+async def second_factor(session: SignedIn, context: Public, next: str = "", undone: str = "") -> Response:
     """Where a session without a second factor goes if its organization requires one."""
     if session.second_factor or not session.requires_second_factor:
         return RedirectResponse(own_page(next), 303)
@@ -95,7 +105,9 @@ async def second_factor(session: SignedIn, context: Public, next: str = "") -> R
         has_one = bool(await passkey.passkeys_of(tx, session.person_id)) or await one_time_code.wants_code(
             tx, session.person_id
         )
-    return context.page("reauthenticate/second_factor.html", session=session, has_one=has_one, next=own_page(next))
+    return context.page(
+        "reauthenticate/second_factor.html", session=session, has_one=has_one, next=own_page(next), undone=bool(undone)
+    )
 
 
 @router.post("/confirm/passkey/options")
@@ -119,7 +131,7 @@ async def with_passkey(session: SignedIn, context: Public) -> Response:
     if token is None:
         form.errors[""] = NOT_RECOGNIZED
         return await _ask(context, session, form, 422)
-    return redirect_signed_in(form.value("next"), token)
+    return _back(form, token)
 
 
 async def _ask(context: PublicContext, session: Session, form: Form, status: int = 200) -> Response:

@@ -85,10 +85,10 @@ async def choose_organization(request: Request, session: SignedIn, studio: Curre
 
 
 @router.get("/sign-in")
-async def sign_in(context: Public, next: str = "") -> Response:
+async def sign_in(context: Public, next: str = "", undone: str = "") -> Response:
     if await context.session() is not None:
         return RedirectResponse(own_page(next), 303)
-    return _ask(context, Form.of(next=next))
+    return _ask(context, Form.of(next=next, undone=undone))
 
 
 @router.post("/sign-in")

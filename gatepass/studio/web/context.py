@@ -128,7 +128,7 @@ class Context:
             cookies.set_flash(response, flash)
         return response
 
-    def _facts(self, flash: str | None) -> dict[str, Any]:
+    def _facts(self, flash: cookies.Flash | None) -> dict[str, Any]:
         path = self.request.url.path
         return {
             "context": self,

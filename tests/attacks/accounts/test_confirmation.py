@@ -87,7 +87,9 @@ def sent_to_confirm(answer: httpx2.Response) -> bool:
 def test_it_asks_for_a_confirmation(stolen: tuple[Visitor, dict[str, str]], walk: Walk) -> None:
     thief, ids = stolen
     fields = form_of(walk) if walk.method == "POST" and "{mode}" in walk.path else {}
-    assert sent_to_confirm(thief.send(walk.method, walk.url(ids), **fields))
+    answer = thief.send(walk.method, walk.url(ids), **fields)
+    assert sent_to_confirm(answer)
+    assert ("undone=1" in answer.headers["location"]) is (walk.method == "POST"), "nobody may think that it was done"
 
 
 @pytest.mark.parametrize("route", THEMSELVES)

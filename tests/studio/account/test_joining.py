@@ -88,7 +88,7 @@ async def test_a_session_without_confirmation_is_not_enough(studio: Middleware, 
         _, link = await of_another(user)
         for path in (f"{link}/join", f"{link}/join/passkey/options", f"{link}/join/passkey"):
             answer = await user.send(path, password=NEW, answer="{}")
-            assert answer.headers["location"] == f"/studio/confirm?next={link}"
+            assert answer.headers["location"] == f"/studio/confirm?next={link}&undone=1"
         assert (await user.client.get(link)).headers["location"] == f"/studio/confirm?next={link}"
 
 

@@ -48,6 +48,34 @@ async def test_a_password_confirms_and_changes_the_cookie(studio: Middleware, te
         assert not session.is_reauthenticated(factory.now() + timedelta(minutes=10))
 
 
+async def test_what_was_sent_before_is_said_to_be_undone(studio: Middleware, tenant: factory.Tenant) -> None:
+    """Before and after the confirmation; a page that was only opened says nothing."""
+    async with await seated(studio, tenant, await somebody(tenant)) as user:
+        form = {"email": "nobody.yet@example.org", "role": "viewer"}
+        asked = await user.client.post(user.url("team/invite"), data=form)
+        page = await user.follow(asked)
+        assert "is not done yet" in page
+        assert 'name="undone" value="1"' in page
+        answer = await user.send("/studio/confirm", password=GOOD, next=user.url("team"), undone="1")
+        assert "What you sent before was not done: send it again." in await user.follow(answer)
+        assert "nobody.yet@" not in await user.see("team/invitations")
+    async with await seated(studio, tenant, await somebody(tenant)) as user:
+        opened = await user.client.get(user.url("team/invite"))
+        assert "is not done yet" not in await user.follow(opened)
+        answer = await user.send("/studio/confirm", password=GOOD, next=user.url("team/invite"))
+        assert "was not done" not in await user.follow(answer)
+
+
+async def test_what_was_said_is_shown_before_the_confirmation(studio: Middleware, tenant: factory.Tenant) -> None:
+    """Saving an event leads on to a page that asks for a confirmation: it is saved all the same."""
+    async with await seated(studio, tenant, await somebody(tenant)) as user:
+        answer = await user.send("/studio/account/name", name="Grace H.")
+        assert answer.status_code == 303
+        assert 'role="status"' in await user.see("/studio/account")
+        answer = await user.send("/studio/account/name", name="Grace Hopper")
+        assert 'data-tone="good"' in await user.see("/studio/confirm?next=/studio/account")
+
+
 async def test_with_codes_on_a_code_is_wanted_too(studio: Middleware, tenant: factory.Tenant) -> None:
     grace = await somebody(tenant, codes=True)
     async with await seated(studio, tenant, grace) as user:
