@@ -42,6 +42,8 @@ FLIGHTS: Final = 2
 # Calls that change something hold at most one in so many connections: a batch may hold one for a second, and a scan
 # would wait for it.
 WRITERS_SHARE: Final = 4
+# They wait for their turn for this part of a call's deadline: the rest is for their own statements.
+WAIT_TO_WRITE: Final = 2 / 3
 # Less than half a second of scans. Past it a gate gets 503 and retries, which is better than a longer wait.
 MOST_WAITING: Final = 2_000
 # Entries of journals are judged in smaller batches, one at a time: a gate that asks now comes before one that reports.
@@ -121,7 +123,7 @@ class ApiState:
 
     def writing(self) -> AbstractAsyncContextManager[None]:
         """A share of the connections is for calls that change something; the others stay free for scans."""
-        return _place(self._writing, self.db.acquire_within, "writes")
+        return _place(self._writing, self.settings.database_deadline * WAIT_TO_WRITE, "writes")
 
     def uploading(self) -> AbstractAsyncContextManager[None]:
         """A few uploads of journals at a time: a thousand devices may come back to the network together."""
