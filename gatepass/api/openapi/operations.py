@@ -217,8 +217,9 @@ NOTES: Final[dict[str, Notes]] = {
             "Every scan of the key's organization and mode with its verdict, newest first, of an event, a ticket or a "
             "card if you name one. A page may be short and not the last: go by `has_more`.\n\n"
             "To follow them, pass the `cursor` of a scan as `after`: you get those after it, oldest first. Go on with "
-            "`next_cursor` as `after`. None that comes later is put before it, so a scan is listed some 12 seconds "
-            "after it was made. Scans are kept for 400 days.\n\n"
+            "`next_cursor` as `after`. A scan is listed some 12 seconds after it was made, so that none that comes "
+            "later is put before it while no process's clock is more than 6 seconds slow. "
+            "Scans are kept for 400 days.\n\n"
             "Of a ticket that was moved to another card, refused scans are listed under the card that was shown."
         ),
         scope=Scope.TICKETS_READ,

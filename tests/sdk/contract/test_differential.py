@@ -137,6 +137,24 @@ def test_the_head_of_a_request_is_read_alike(stack: Stack, fake: FakeGatepass, l
     assert bodies[0] == bodies[1]
 
 
+@pytest.mark.parametrize("field", ["codes", "offline"])
+def test_a_word_that_is_none_of_the_choices_is_refused_alike(stack: Stack, fake: FakeGatepass, field: str) -> None:
+    times = {"starts_at": "2031-01-01T00:00:00Z", "ends_at": "2031-01-02T00:00:00Z"}
+    said: list[Any] = []
+    for http in (
+        httpx2.Client(base_url=stack.base_url, headers=_key(stack.key("sandbox"))),
+        httpx2.Client(base_url=FAKE_URL, headers=_key(fake.new_key()), transport=fake.transport()),
+    ):
+        with http:
+            said.append(
+                [
+                    http.post("/events", json={"title": "Gala", **times, field: value}).json()
+                    for value in ("x", "", "ANY", None, 1, [])
+                ]
+            )
+    assert said[0] == said[1]
+
+
 def test_a_blank_after_a_key_is_none_of_it(fake: FakeGatepass) -> None:
     """No client sends it to a server: only other programs do."""
     key = fake.new_key()

@@ -22,7 +22,7 @@ NULLABLE: Final[Fields] = {
     "cover_url": Text(2000, pattern="^https://", nullable=True),
 }
 RULES: Final[Fields] = {
-    "codes": Text(pattern="^(any|phone)$"),
+    "codes": Text(among=("any", "phone")),
     "doors_open_at": Text(64, 1, nullable=True),
     "offline": Text(among=("manifest", "signature", "stop")),
 }
