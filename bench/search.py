@@ -25,6 +25,7 @@ from bench.stack import migrated_database
 from gatepass.base.database import Database, Tx
 from gatepass.domain import events, maintenance, organizations, search, tickets
 from gatepass.domain.events import EventStatus
+from gatepass.domain.staff import SEES, Role
 
 BY = "bench"
 EVENTS = 10
@@ -75,11 +76,11 @@ def _sample(url: str, count: int) -> list[dict[str, str]]:
 
 def _questions(organization_id: UUID, event_id: UUID) -> dict[str, Ask]:
     def anywhere(text: Callable[[dict[str, str]], str]) -> Ask:
-        return lambda tx, one: search.by_text(tx, organization_id, text(one), names=True)
+        return lambda tx, one: search.by_text(tx, organization_id, text(one), sight=SEES[Role.OWNER])
 
     def in_event(text: Callable[[dict[str, str]], str]) -> Ask:
         return lambda tx, one: tickets.search_in_event(
-            tx, organization_id, event_id, text(one), names=True, limit=LIMIT
+            tx, organization_id, event_id, text(one), sight=SEES[Role.OWNER], limit=LIMIT
         )
 
     return {

@@ -1,4 +1,4 @@
-"""Revision 0034: addresses that were stored in the form of before are found in the new one."""
+"""Revision 0032: addresses that were stored in the form of before are found in the new one."""
 
 from uuid import UUID, uuid4
 

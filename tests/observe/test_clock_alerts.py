@@ -10,7 +10,7 @@ from tests.observe.stack import running_stack
 async def test_a_machine_has_a_wrong_clock() -> None:
     """That of the studio is three seconds behind: it still serves. That of the worker is a day ahead."""
     async with running_stack() as stack:
-        studio = await asyncio.to_thread(stack.serve, "studio", **off_by("-3s"))
+        studio = await asyncio.to_thread(stack.serve, "studio", **off_by("-3s"))  # pyright: ignore[reportArgumentType]
         worker = await asyncio.to_thread(stack.work, **off_by("+1d"))
         targets = [
             Target("gatepass-studio", studio.metrics_port, "serves"),

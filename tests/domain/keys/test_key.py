@@ -133,6 +133,7 @@ async def test_a_revoked_key_is_refused_at_once_and_known(tenant: factory.Tenant
             await keys.revoke(tx, tenant.id, key.id, by=factory.BY, at=factory.now())
     with pytest.raises(DeadKey) as refusal:
         await shown(db, key)
+    assert refusal.value.caller
     assert refusal.value.caller.key_id == key.id
 
 

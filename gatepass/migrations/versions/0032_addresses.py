@@ -12,7 +12,7 @@ from alembic import context, op
 from gatepass.base.web.domain_names import compared_domain
 from gatepass.migrations.sql import run_beside
 
-revision = "0034"
+revision = "0032"
 down_revision = "0031"
 
 BEYOND_ASCII = """
