@@ -123,7 +123,7 @@ SCREENS: Final[Mapping[str, str]] = {
     "waiting": _("{count} to send"),
     "waiting_none": _("Everything is sent."),
     "waiting_some": _("Sent when there is a network. Do not clear the browser's data."),
-    "not_known": _("Not known"),
+    "not_known": _("Device not known"),
     "not_known_note": _("The service does not know this device. Go on scanning, and tell the lead."),
     "told_offline": _("No network. Go on scanning."),
     "told_online": _("Connected again."),

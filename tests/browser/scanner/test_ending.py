@@ -117,7 +117,7 @@ async def test_a_service_that_does_not_know_the_device_does_not_end_it(phone: Ph
     await phone.knows(2)
     await hide_keys(phone.tenant)
     await phone.page.evaluate(LOOKED_AT_AGAIN)
-    await expect(phone.at("#status-warning-text")).to_have_text("Not known")
+    await expect(phone.at("#status-warning-text")).to_have_text("Device not known")
     await phone.is_offline()
     await phone.show(card)
     await phone.says("ENTER", "green")
@@ -128,7 +128,7 @@ async def test_a_service_that_does_not_know_the_device_does_not_end_it(phone: Ph
     await hide_keys(phone.tenant)
     await phone.page.evaluate(LOOKED_AT_AGAIN)
     await phone.has_sent_all()
-    await expect(phone.at("#status-warning-text")).not_to_have_text("Not known")
+    await expect(phone.at("#status-warning-text")).not_to_have_text("Device not known")
     assert await activations(phone.tenant) == 1
     await phone.at("#settings [data-close]").click()
     await phone.show(later)
