@@ -54,7 +54,8 @@ class Stack:
         environment = {
             "GATEPASS_DATABASE_URL": self.url,
             "GATEPASS_ENCRYPTION_KEYS": factory.KEY,
-            "GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}",
+            # A worker has no port of its own.
+            **({"GATEPASS_PUBLIC_URL": f"http://127.0.0.1:{port}"} if port else {}),
             "GATEPASS_WEBHOOK_ALLOW_PRIVATE": "1",
             "GATEPASS_LOG_LEVEL": "warning",
             variable: str(metrics_port),

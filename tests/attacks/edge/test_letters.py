@@ -123,6 +123,6 @@ def test_a_key_behind_the_body_routes_nothing(cells: Cells) -> None:
 @pytest.mark.parametrize("letter", ["z", "q"])
 def test_an_unknown_letter_costs_no_cell_anything(cells: Cells, letter: str) -> None:
     answer = ask(cells, [bearer(make_key(Mode.LIVE, letter))])
-    assert answer.status == 401
+    assert answer.status == 421
     assert b"there is no such cell" in answer.body
     assert "ratelimit" not in answer.headers
