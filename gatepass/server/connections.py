@@ -41,6 +41,10 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
 
 
+def _tell_nobody(_scope: Scope, _id: UUID) -> None:
+    """By name: the process that reloads the code sends it to another one."""
+
+
 class Connection(Protocol):
     def pass_second(self) -> None: ...
 
@@ -57,7 +61,7 @@ class Connections(Collector):
     # Of responses that this server makes itself.
     headers: dict[str, str]
     # Told of each request whose head is complete and that HTTP refuses all the same, with the id of the answer.
-    refused: Callable[[Scope, UUID], None] = lambda _scope, _id: None
+    refused: Callable[[Scope, UUID], None] = _tell_nobody
     open: int = 0
     _cut_off: Counts[Reason] = field(default_factory=lambda: Counts(dict.fromkeys(Reason, 0)))
 

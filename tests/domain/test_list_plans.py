@@ -255,7 +255,7 @@ def test_people_by_words(link: Link, typed: str) -> None:
 
 
 def test_cards_by_digits(link: Link) -> None:
-    assert_by(run(link, search.DIGITS, ORGANIZATION, "{0001}", LIMIT), "card_groups", LIMIT)
+    assert_by(run(link, search.DIGITS, ORGANIZATION, "{0001}", LIMIT, ""), "card_groups", LIMIT)
 
 
 def test_tickets_by_the_beginning_of_an_external_id(link: Link) -> None:

@@ -34,9 +34,9 @@ async def revoke(tenant: Tenant, key: IssuedKey) -> None:
         await keys.revoke(tx, tenant.id, key.id, by=factory.BY, at=factory.now())
 
 
-def assert_refused(answer: httpx2.Response) -> None:
+def assert_refused(answer: httpx2.Response, code: str = "invalid_key") -> None:
     assert answer.status_code == 401, answer.text
-    assert answer.json()["code"] == "invalid_key"
+    assert answer.json()["code"] == code
     assert "RateLimit" not in answer.headers
 
 

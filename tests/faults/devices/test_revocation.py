@@ -33,10 +33,10 @@ async def test_a_revoked_device_is_refused_by_every_process(pair: Pair, tenant: 
                 *(client.post("/scan", json=scan) for client, scan in zip(clients, scans[2:], strict=True))
             )
             for answer in after:
-                assert_refused(answer)
+                assert_refused(answer, "device_revoked")
             for endpoint in ALL:
                 for client in clients:
-                    assert_refused(await endpoint.call(client))
+                    assert_refused(await endpoint.call(client), "device_revoked")
 
 
 async def test_a_moved_device_scans_at_its_new_gate_on_every_process(pair: Pair, tenant: Tenant) -> None:
