@@ -119,6 +119,8 @@ class Gate:
         paired = client.pair(code, name, on_words)
         self._store.keep_clock()
         device = Device.of(paired.device, url=client.root, api_key=paired.api_key, allow_http=allow_http)
+        if self._session is not None:
+            self._session.end()
         self._store.keep_device(device)
         self._session = Session(self._store, device, self._http)
         return device
@@ -183,8 +185,9 @@ class Gate:
     @contextmanager
     def working(self) -> Generator[None]:
         """Follow the manifest, send heartbeats and upload, in the background, as long as the block lasts."""
-        session, stop = self._paired, threading.Event()
-        tasks = {"gatepass-follow": session.follow, "gatepass-upload": self._keep_uploading}
+        stop = threading.Event()
+        _ = self._paired
+        tasks = {"gatepass-follow": self._keep_following, "gatepass-upload": self._keep_uploading}
         threads = [threading.Thread(target=task, args=[stop], name=name, daemon=True) for name, task in tasks.items()]
         for thread in threads:
             thread.start()
@@ -192,7 +195,7 @@ class Gate:
             yield
         finally:
             stop.set()
-            session.manifests.stop()
+            self._paired.manifests.stop()
             for thread in threads:
                 thread.join(ENDS_WITHIN)
 
@@ -205,6 +208,12 @@ class Gate:
         if self._session is None:
             raise GateError("This gate is not paired: call pair with the code that the studio shows.")
         return self._session
+
+    def _keep_following(self, stop: threading.Event) -> None:
+        """Also as the device that it is paired as meanwhile."""
+        while not stop.is_set():
+            self._paired.follow(stop)
+            stop.wait(UPLOAD_SECONDS)
 
     def _keep_uploading(self, stop: threading.Event) -> None:
         """What the service refuses is seen in the status, and at the next scan."""

@@ -14,8 +14,9 @@ export class Refused extends Error {
 
 async function asked(url, options) {
   const response = await fetch(url, { ...options, cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
-  const isJson = response.headers.get("content-type")?.startsWith("application/json");
-  const body = isJson ? await response.json() : {};
+  // Something else answered: a network that wants a sign-in, or a proxy. It is no word of the service, whatever its status.
+  if (!response.headers.get("content-type")?.startsWith("application/json")) throw new TypeError("not the service");
+  const body = await response.json();
   if (!response.ok) throw new Refused(response.status, body);
   return body;
 }

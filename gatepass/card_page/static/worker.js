@@ -20,8 +20,10 @@ self.addEventListener("install", (event) => {
 
 self.addEventListener("activate", (event) => {
   event.waitUntil(
+    // The scanner has caches at this origin too: a phone may have both.
     caches.keys()
-      .then((names) => Promise.all(names.filter((name) => name !== CACHE).map((name) => caches.delete(name))))
+      .then((names) => names.filter((name) => name.startsWith("shell-") && name !== CACHE))
+      .then((earlier) => Promise.all(earlier.map((name) => caches.delete(name))))
       .then(() => self.clients.claim()),
   );
 });

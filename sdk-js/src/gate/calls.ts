@@ -25,7 +25,6 @@ import { VERSION } from "../version.js";
 import type { KnownDevice } from "./device.js";
 import { formatMoment, readMoment } from "./moment.js";
 import { ACTIVATED } from "./decision/rules.js";
-import { isRefusal } from "./shown.js";
 import { bodyOf, type Entry, uploadOf } from "./storage/entry.js";
 import type { EntryResult } from "./storage/journal.js";
 
@@ -35,13 +34,15 @@ export const ANSWER_SECONDS = 1.5;
 // A connection that was closed while nobody used it fails once. A network that fails at once is down: the guest does
 // not wait until the time is over.
 const SCAN_RETRIES = 1;
-// The next one comes soon, and the screen is to say that there is no network.
+// The next one comes soon, and the screen is to say that there is no network. Once it does, one try is enough.
 const HEARTBEAT_RETRIES = 2;
 // Two megabytes over a bad network.
 const MANIFEST_SECONDS = 60;
 const JSON_SECONDS = 10;
-// The scan was uploaded before this try of it came, and used no ticket: whoever shows the card again has a new scan.
-const KEY_ENDED = "idempotency_key_reused";
+// What the service says of a scan that it has judged, and what it says with these statuses of a call that it has not.
+// `idempotency_key_reused` is a verdict: the scan was uploaded before this try of it came, and used no ticket.
+const VERDICT_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 410, 422]);
+const NOT_JUDGED: ReadonlySet<string> = new Set(["invalid_request", "not_found"]);
 
 /** The verdict of the service: `activated`, or the code of a refusal with its details. */
 export interface ScanAnswer {
@@ -81,14 +82,13 @@ export class GateCalls {
     try {
       return await ask(exchange, post("/scan", readTicket, bodyOf(entry), { idempotency_key, is_scan: true }));
     } catch (error) {
-      if (!(error instanceof APIStatusError) || error.code === null) throw error;
-      if (!isRefusal(error.code) && error.code !== KEY_ENDED) throw error;
+      if (!(error instanceof APIStatusError) || error.code === null || !isVerdict(error.status, error.code)) throw error;
       return { verdict: error.code, tier: null, category: null, details: error.details };
     }
   }
 
-  heartbeat(at: number, queued: number): Promise<Pulse> {
-    const exchange = this.#exchange.withPolicy({ max_retries: HEARTBEAT_RETRIES });
+  heartbeat(at: number, queued: number, is_offline: boolean): Promise<Pulse> {
+    const exchange = this.#exchange.withPolicy({ max_retries: is_offline ? 0 : HEARTBEAT_RETRIES });
     return ask(exchange, post("/devices/heartbeat", readPulse, { at: formatMoment(at), queued, app: APP }));
   }
 
@@ -121,7 +121,8 @@ export class GateCalls {
   async *changes(event_id: string, after: string, signal: AbortSignal): AsyncGenerator<[string, Uint8Array], void> {
     try {
       for await (const [name, data] of this.#exchange.following(`${pathOf(event_id)}/stream`, { after }, signal)) {
-        yield [name, fromBase64(data)];
+        // `whole` has none: it says that the manifest must be fetched again.
+        yield [name, name === "changes" ? fromBase64(data) : new Uint8Array()];
       }
     } catch (error) {
       throw meant(error);
@@ -142,6 +143,11 @@ function meant(error: unknown): unknown {
   const is_refused = error instanceof AuthenticationError || error instanceof WrongCell;
   if (!is_refused || error instanceof DeviceRevoked) return error;
   return new DeviceUnknown(`The service that answered does not know this device: ${error.message}`, { cause: error });
+}
+
+/** Whether the scan was judged. A code that this version does not know is a verdict too: it is red. */
+function isVerdict(status: number, code: string): boolean {
+  return VERDICT_STATUSES.has(status) && !NOT_JUDGED.has(code);
 }
 
 function post<T>(path: string, read: (answer: Answer) => T, body: object, more: Partial<Call<T>> = {}): Call<T> {

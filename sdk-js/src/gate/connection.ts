@@ -1,6 +1,6 @@
 /** Whether the service can be reached, and calls that end in time whatever the network does. */
 
-import { APITimeoutError, DeviceUnknown } from "../errors.js";
+import { APITimeoutError, DeviceUnknown, ServerError } from "../errors.js";
 
 // After a scan without an answer, those of the next seconds do not wait for the network: one of them tries it again.
 export const OFFLINE_SECONDS = 5;
@@ -20,6 +20,7 @@ export class Connection {
   /** Whether heartbeats find out that the network is back: then no guest waits for that. */
   is_watched = false;
   readonly #clock: () => number;
+  #answers = false;
   #try_again_at = 0;
   #calls = 0;
 
@@ -28,7 +29,9 @@ export class Connection {
   }
 
   get is_worth_a_try(): boolean {
-    return this.offline_since === null || (!this.is_watched && this.#clock() >= this.#try_again_at);
+    if (this.offline_since === null) return true;
+    // A service that answers heartbeats with a fault may still judge scans.
+    return (!this.is_watched || this.#answers) && this.#clock() >= this.#try_again_at;
   }
 
   works(): void {
@@ -40,6 +43,7 @@ export class Connection {
   failed(at: number, error?: unknown): void {
     this.offline_since ??= at;
     this.unknown = error instanceof DeviceUnknown;
+    this.#answers = error instanceof ServerError;
     this.pause = this.unknown ? Math.min(this.pause * 2, UNKNOWN_SECONDS) : OFFLINE_SECONDS;
     this.#try_again_at = this.#clock() + this.pause * 1000;
   }

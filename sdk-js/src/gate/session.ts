@@ -95,9 +95,10 @@ export class Session {
   async heartbeat(): Promise<void> {
     const { clock, journal } = this.#store;
     const began = clock.now();
+    const is_offline = this.connection.offline_since !== null;
     let pulse: Pulse;
     try {
-      pulse = await this.#ending(() => this.#calls.heartbeat(began, journal.countWaiting()));
+      pulse = await this.#ending(() => this.#calls.heartbeat(began, journal.countWaiting(), is_offline));
     } catch (error) {
       if (error instanceof APIConnectionError || error instanceof ServerError) this.connection.failed(clock.now(), error);
       else if (error instanceof APIStatusError) this.connection.works();

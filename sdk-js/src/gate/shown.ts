@@ -103,7 +103,6 @@ export class Shown {
 }
 
 export const isWarning = (verdict: string): boolean => sentence(WARNINGS, verdict) !== null;
-export const isRefusal = (verdict: string): boolean => sentence(REFUSALS, verdict) !== null;
 
 function sentence(of: Sentences, verdict: string): readonly [string, string] | null {
   return Object.hasOwn(of, verdict) ? (of[verdict] ?? null) : null;

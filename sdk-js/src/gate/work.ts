@@ -52,8 +52,8 @@ export class Work {
     while (!signal.aborted && !this.#is_over) {
       const session = this.#session();
       if (session?.device.admits) await this.#untilWoken(signal, (ends) => quietly(() => session.follow(ends)));
-      const connection = session?.connection;
-      await wait(connection?.unknown ? connection.pause : FOLLOW_AGAIN_SECONDS, signal, this.#wake);
+      const is_offline = session !== null && session.connection.offline_since !== null;
+      await wait(is_offline ? spread(session.connection.pause) : FOLLOW_AGAIN_SECONDS, signal, this.#wake);
     }
   }
 
@@ -87,7 +87,7 @@ export class Work {
       try {
         await session.heartbeat();
       } finally {
-        const seconds = connection.offline_since === null ? HEARTBEAT_SECONDS : connection.pause;
+        const seconds = connection.offline_since === null ? HEARTBEAT_SECONDS : spread(connection.pause);
         this.#heartbeat_at = performance.now() + seconds * 1000;
       }
     } else if (connection.offline_since !== null) {
@@ -98,10 +98,14 @@ export class Work {
   }
 }
 
+/** A thousand phones that lost the service together do not all come back at once. */
+const spread = (seconds: number): number => seconds * (0.8 + 0.4 * Math.random());
+
 async function quietly(step: () => Promise<void>): Promise<void> {
   try {
     await step();
   } catch (error) {
-    if (!(error instanceof GatepassError)) throw error;
+    // What nobody expected must not end the work of the night: it is tried again, as what was expected is.
+    if (!(error instanceof GatepassError)) console.error(error);
   }
 }

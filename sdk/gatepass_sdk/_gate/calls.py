@@ -13,7 +13,7 @@ import httpx2
 from gatepass_sdk._arguments import format_time, segment
 from gatepass_sdk._call import Answer, Call
 from gatepass_sdk._decode import Unreadable
-from gatepass_sdk._gate.shown import ADMITTED, REFUSALS
+from gatepass_sdk._gate.shown import ADMITTED
 from gatepass_sdk._gate.storage.entry import Entry
 from gatepass_sdk._retry import RetryPolicy, refusal_of
 from gatepass_sdk._settings import Settings
@@ -39,8 +39,10 @@ MANIFEST_SECONDS: Final = 60.0
 # The stream says something at least every 20 s.
 SILENCE_SECONDS: Final = 45.0
 JSON_SECONDS: Final = 10.0
-# The scan was uploaded before this try of it came, and used no ticket: whoever shows the card again has a new scan.
-KEY_ENDED: Final = "idempotency_key_reused"
+# What the service says of a scan that it has judged, and what it says with these statuses of a call that it has not.
+# `idempotency_key_reused` is a verdict: the scan was uploaded before this try of it came, and used no ticket.
+VERDICT_STATUSES: Final = frozenset({400, 404, 409, 410, 422})
+NOT_JUDGED: Final = frozenset({"invalid_request", "not_found"})
 MANIFEST: Final = "application/vnd.gatepass.manifest"
 
 
@@ -78,8 +80,9 @@ class GateCalls:
         try:
             return _ask(exchange, call)
         except APIStatusError as error:
-            if error.code is None or (error.code not in REFUSALS and error.code != KEY_ENDED):
+            if error.code is None or error.status not in VERDICT_STATUSES or error.code in NOT_JUDGED:
                 raise
+            # A code that this version does not know is a verdict too: it is red.
             return ScanAnswer(error.code, None, None, error.details)
 
     def heartbeat(self, at: datetime, queued: int) -> Pulse:

@@ -24,7 +24,7 @@ from gatepass_sdk.errors import (
     APIConnectionError,
     APIStatusError,
     DeviceRevoked,
-    NotFound,
+    GatepassError,
     PermissionDenied,
     RateLimited,
     ServerError,
@@ -51,6 +51,11 @@ class Session:
         self._upload_lock = threading.Lock()
         # Whether the service knows the offset of the clock with which the waiting entries were made.
         self._offset_is_known = False
+        self._is_over = False
+
+    def end(self) -> None:
+        """The device was paired again: what an answer to the old key says is not kept any more."""
+        self._is_over = True
 
     def scan(self, shown: str, reader: str) -> Shown:
         code = read_code(shown)
@@ -88,6 +93,9 @@ class Session:
         except (APIConnectionError, ServerError) as error:
             self.connection.failed(clock.now(), error)
             raise
+        except APIStatusError:
+            self.connection.works()
+            raise
         self.connection.works()
         self._scanner.answer_within = pulse.answer_within
         offset = began + (clock.now() - began) / 2 - pulse.now
@@ -122,28 +130,31 @@ class Session:
 
     def follow(self, stop: threading.Event) -> None:
         """Until `stop` is set, or the device may no longer admit. Another event is followed as soon as it is known."""
-        while not stop.is_set() and self.device.admits:
+        while not stop.is_set() and self.device.admits and not self._is_over:
             try:
                 self.manifests.follow(self.device.event_id, stop, is_current=self._works_for)
-            except (DeviceRevoked, PermissionDenied, NotFound):
+            except (APIConnectionError, APIStatusError):
+                # A stream may break where other calls get through, and a device may have been moved or ended.
                 self._learn()
-            except (APIConnectionError, APIStatusError) as error:
-                self.connection.failed(self._store.clock.now(), error)
-            stop.wait(self.connection.pause if self.connection.unknown else FOLLOW_AGAIN_SECONDS)
+            except GatepassError:
+                # A full disk, for instance: the next scan says so, and this is tried again.
+                pass
+            is_offline = self.connection.offline_since is not None
+            stop.wait(self.connection.pause if is_offline else FOLLOW_AGAIN_SECONDS)
 
     def retire(self) -> None:
         self._take(self.device.moved({"status": RETIRED}))
 
     def _works_for(self, event_id: str) -> bool:
-        return self.device.admits and self.device.event_id == event_id
+        return self.device.admits and self.device.event_id == event_id and not self._is_over
 
     def _learn(self) -> None:
         """Ask what became of this device. Without an answer nothing is known."""
-        with suppress(APIConnectionError, APIStatusError):
+        with suppress(GatepassError):
             self.heartbeat()
 
     def _take(self, device: Device) -> None:
-        if device == self.device:
+        if self._is_over or device == self.device:
             return
         if device.event_id != self.device.event_id or not device.admits:
             self.manifests.forget()

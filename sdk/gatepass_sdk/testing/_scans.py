@@ -120,8 +120,9 @@ def _card(world: World, side: Side, event_id: str, body: Mapping[str, Any], at: 
     token = body.get("token")
     if token is None:
         number = str(body["card_number"])
-        name = number.strip().upper()
-        return (name if is_fictional(side, event_id) and name in SANDBOX_DECISIONS else as_stored(number)), False, True
+        typed = number.strip().upper()
+        is_named = is_fictional(side, event_id) and typed in SANDBOX_DECISIONS
+        return (typed if is_named else as_stored(number)), False, True
     name = named_card(token) if side.mode == SANDBOX else None
     if name is not None:
         return name, False, True

@@ -98,6 +98,20 @@ async def test_without_a_network_the_reloaded_phone_still_makes_codes(
     await expect(page.locator("#entered")).to_be_visible(timeout=WITHIN)
 
 
+async def test_a_network_that_wants_a_sign_in_is_no_word_of_the_service(
+    holder: Holder, network: Network, visit: Visitor
+) -> None:
+    """It answers everything with 200 and a page of its own."""
+    page = (await enrolled(visit, network, holder)).page
+    await page.route("**/state*", lambda route: route.fulfill(status=200, content_type="text/html", body="<h1>Hotel"))
+    await page.evaluate("dispatchEvent(new Event('online'))")
+    await expect(page.locator("#network")).to_be_visible()
+    assert (await shown_code(page)).startswith("SVC2.")
+    await page.unroute("**/state*")
+    await page.evaluate("dispatchEvent(new Event('online'))")
+    await expect(page.locator("#network")).to_be_hidden()
+
+
 async def test_a_code_renews_itself_every_twenty_seconds(holder: Holder, network: Network, visit: Visitor) -> None:
     page = (await visit(viewport=PHONE)).page
     await page.clock.install()

@@ -4,15 +4,24 @@ import pytest
 from playwright.async_api import expect
 
 from gatepass.domain.cards import CardStatus
+from tests.browser.card_page.holder import WORKER_READY
 from tests.browser.scanner.network import Network
 from tests.browser.scanner.phone import Phone, service_scan
 from tests.browser.studio import sign_in
 from tests.browser.visit import Visitor
+from tests.card_page.links import path_of
 from tests.factory import Tenant
 
 pytestmark = pytest.mark.browser
 
 SCANS = "SELECT count(*) FROM scan WHERE organization_id = $1 AND verdict = 'activated'"
+
+DELETE_CACHES = """async () => {
+    for (const name of await caches.keys()) {
+        const cache = await caches.open(name);
+        for (const request of await cache.keys()) await cache.delete(request);
+    }
+}"""
 
 
 async def activations(tenant: Tenant) -> int:
@@ -86,6 +95,31 @@ async def test_a_cold_start_without_a_network(phone: Phone, network: Network) ->
     await network.restore()
     await phone.has_sent_all()
     assert await activations(phone.tenant) == 3
+
+
+async def test_a_guests_card_on_the_scanning_phone_leaves_the_app_there(phone: Phone, network: Network) -> None:
+    """Both keep their files at one origin, each with a worker of its own."""
+    card = await phone.tenant.card()
+    await phone.knows(1)
+    path = await path_of(phone.tenant, card)
+    page = await phone.page.context.new_page()
+    await page.goto(network.origin + path)
+    await page.evaluate(WORKER_READY)
+    await page.close()
+    await network.cut()
+    await phone.page.reload()
+    await expect(phone.at("#status-gate")).to_have_text("North")
+    await phone.show(card)
+    await phone.says("ENTER", "green", "Decided without a network")
+
+
+async def test_files_that_somebody_deleted_are_kept_again(phone: Phone, network: Network) -> None:
+    await phone.page.evaluate(DELETE_CACHES)
+    await phone.page.reload()
+    await expect(phone.at("#status-gate")).to_have_text("North")
+    await network.cut()
+    await phone.page.reload()
+    await expect(phone.at("#status-gate")).to_have_text("North")
 
 
 async def test_two_gates_without_a_network_and_the_conflict_in_the_studio(

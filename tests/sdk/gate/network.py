@@ -40,6 +40,8 @@ class Network:
     requests: list[Request] = field(default_factory=list[Request])
     changed: threading.Condition = field(default_factory=threading.Condition)
     ended: bool = False
+    # What is answered in place of the service, by the end of the path.
+    instead: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict[str, tuple[int, dict[str, Any]]])
 
     @property
     def url(self) -> str:
@@ -112,7 +114,10 @@ class ProxyHandler(BaseHTTPRequestHandler):
         self.close_connection = True
         # The gate may go away at any moment.
         with suppress(ConnectionError):
-            if state is State.UP:
+            path = self.path.partition("?")[0]
+            if known := next((said for end, said in self.carried_by.instead.items() if path.endswith(end)), None):
+                self.say(*known)
+            elif state is State.UP:
                 self.pass_on(raw, answers=True)
             elif state is State.LOSES_ANSWERS:
                 self.pass_on(raw, answers=False)
@@ -124,6 +129,14 @@ class ProxyHandler(BaseHTTPRequestHandler):
             upstream.request(self.command, self.path, raw or None, dict(self.headers))
             with upstream.getresponse() as response:
                 self.answer(response, answers=answers)
+
+    def say(self, status: int, body: dict[str, Any]) -> None:
+        raw = json.dumps(body).encode()
+        self.send_response_only(status)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(raw))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(raw)
 
     def answer(self, response: HTTPResponse, *, answers: bool) -> None:
         if answers:

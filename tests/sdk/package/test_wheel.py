@@ -38,7 +38,8 @@ def test_the_sdist_has_what_the_wheel_is_built_of(installed: Installed) -> None:
 
 def test_httpx2_is_all_that_comes_with_it(installed: Installed) -> None:
     found = json.loads(installed.run("-c", DISTRIBUTIONS))
-    assert found.pop("gatepass_sdk") == [gatepass_sdk.__version__, ["httpx2>=2.16"]]
+    # idna comes with httpx2.
+    assert found.pop("gatepass_sdk") == [gatepass_sdk.__version__, ["httpx2>=2.16", "idna>=3.18"]]
     assert "httpx2" in found
     assert found.keys() <= DEPENDENCIES
 

@@ -57,5 +57,11 @@ async function takeOver(): Promise<void> {
 
 async function kept(path: string, request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);
-  return (await cache.match(path)) ?? fetch(request);
+  const there = await cache.match(path);
+  if (there) return there;
+  // Somebody has deleted it: a browser that needed the room, or a person. The next start may be without a network.
+  const fetched = await fetch(path, { cache: "no-cache" });
+  if (!fetched.ok) return fetch(request);
+  await cache.put(path, fetched.clone());
+  return fetched;
 }
