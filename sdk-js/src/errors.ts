@@ -196,7 +196,10 @@ export class TicketWasCancelled extends ValidationError {
   override name = "TicketWasCancelled";
 }
 
-/** 421: the key belongs to another cell of the service than the one that was reached. */
+/**
+ * 421: the key belongs to another cell of the service than the one that was reached. Node's fetch repeats a call that is
+ * answered so, and often loses the answer: then it is an `APIConnectionError`.
+ */
 export class WrongCell extends APIStatusError {
   override name = "WrongCell";
 }

@@ -1,5 +1,6 @@
 """A gate that is moved, retired or revoked learns it with its next call, and keeps nothing that it no longer needs."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 import pytest
@@ -68,19 +69,15 @@ def test_a_gate_goes_on_while_the_service_does_not_know_it(
     guest = venue.guest()
     known(gate, venue)
     with met(stranger, venue, network, elsewhere):
-        with pytest.raises(GateCallError) as refused:
-            gate.heartbeat()
-        assert refused.value.name == "DeviceUnknown"
+        assert refusals(gate.heartbeat)[-1] == "DeviceUnknown"
         shown = gate.scan(guest.token)
         assert (shown.admitted, shown.online) == (True, False)
         uploaded = gate.upload()
-        assert (uploaded.waiting, uploaded.stopped_by) == (1, "DeviceUnknown")
-        with pytest.raises(GateCallError) as refused:
-            gate.refresh()
-        assert refused.value.name == "DeviceUnknown"
+        assert (uploaded.waiting, uploaded.stopped_by in ("DeviceUnknown", "APIConnectionError")) == (1, True)
+        assert refusals(gate.refresh)[-1] == "DeviceUnknown"
         gate.work()
-        status = gate.status()
-        assert (status.device.status, status.device_unknown, status.waiting) == ("paired", True, 1)
+        status = gate.until(lambda status: status.device_unknown)
+        assert (status.device.status, status.waiting) == ("paired", 1)
         assert status.offline_since is not None
         assert status.cards
         gate.rest()
@@ -88,6 +85,20 @@ def test_a_gate_goes_on_while_the_service_does_not_know_it(
     assert (status.device_unknown, status.offline_since, status.cards) == (False, None, 1)
     assert gate.upload().activated == 1
     assert gate.scan(venue.guest().token).online
+
+
+def refusals(call: Callable[[], object]) -> list[str]:
+    """What it throws, until the service is heard.
+
+    Node's fetch repeats a call that got 421 on another connection, as it should, and often loses its answer.
+    """
+    thrown: list[str] = []
+    while not thrown or thrown[-1] == "APIConnectionError":
+        assert len(thrown) < 100, thrown
+        with pytest.raises(GateCallError) as refused:
+            call()
+        thrown.append(refused.value.name)
+    return thrown
 
 
 def _first_of(paths: list[str], end: str) -> int:
