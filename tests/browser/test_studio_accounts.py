@@ -86,7 +86,7 @@ async def test_passkeys_that_remain_after_a_new_password(
 
 
 @EACH_LOOK
-async def test_keys_of_somebody_who_is_removed(
+async def test_what_somebody_made_who_is_removed(
     stack: Stack, tenant: factory.Tenant, visit: Visitor, screenshots: Path, look: str
 ) -> None:
     page = (await sign_in(stack, tenant, visit, **LOOKS[look])).page
@@ -100,13 +100,17 @@ async def test_keys_of_somebody_who_is_removed(
             )  # fmt: skip
     await page.goto(stack.url(f"team/{bob.id}"))
     await see(page, screenshots, f"member-{look}")
-    await page.locator("summary", has_text="Remove").click()
-    await page.get_by_role("button", name="Remove").click()
-    await expect(page.get_by_role("heading", name="Keys that Bob made")).to_be_visible()
-    await see(page, screenshots, f"keys-{look}")
+    await page.get_by_role("link", name="Remove", exact=True).click()
+    await expect(page.get_by_role("heading", name="Remove Bob")).to_be_visible()
+    await see(page, screenshots, f"remove-{look}")
     await page.get_by_label("Partner").check()
-    await page.get_by_role("button", name="Revoke the chosen keys").click()
+    await page.get_by_role("button", name="Remove, and revoke what is ticked").click()
     await expect(page.get_by_text("Revoked: Partner.")).to_be_visible()
+    await expect(page.get_by_role("heading", name="What Bob made")).to_be_visible()
+    await see(page, screenshots, f"made-{look}")
+    await page.get_by_label("North gate, scanner 1").check()
+    await page.get_by_role("button", name="Revoke what is ticked").click()
+    await expect(page.get_by_text("Revoked: North gate, scanner 1.")).to_be_visible()
 
 
 @EACH_LOOK
