@@ -28,6 +28,7 @@ BODIES = {
     "POST /tickets/{id}/transfer": {"holder": {"name": "taken over"}},
     "PATCH /events/{id}": {"title": "taken over"},
     "POST /events/{id}/cancel": {"reason": "x"},
+    "POST /events/{id}/reopen": {"reason": "x"},
     "POST /events/{id}/ticket-categories": {"name": "x", "price": 1, "currency": "EUR", "quantity_total": 1},
     "PATCH /ticket-categories/{id}": {"name": "taken over"},
     "PATCH /devices/{id}": {"name": "taken over"},

@@ -112,8 +112,9 @@ async def test_a_batch_that_is_deep(target: Target, path: str, deep: str) -> Non
 @pytest.mark.parametrize(
     "call",
     [
-        "POST /events", f"PATCH /events/{NOBODY}", f"POST /events/{NOBODY}/cancel", f"PATCH /cards/{NOBODY}",
-        f"POST /events/{NOBODY}/ticket-categories", f"PATCH /ticket-categories/{NOBODY}", f"POST /cards/{NOBODY}/token",
+        "POST /events", f"PATCH /events/{NOBODY}", f"POST /events/{NOBODY}/cancel", f"POST /events/{NOBODY}/reopen",
+        f"PATCH /cards/{NOBODY}", f"POST /events/{NOBODY}/ticket-categories", f"PATCH /ticket-categories/{NOBODY}",
+        f"POST /cards/{NOBODY}/token",
         f"POST /cards/{NOBODY}/replace", f"POST /tickets/{NOBODY}/cancel", f"POST /tickets/{NOBODY}/transfer",
     ],
 )  # fmt: skip
