@@ -186,7 +186,7 @@ class Gate:
     def working(self) -> Generator[None]:
         """Follow the manifest, send heartbeats and upload, in the background, as long as the block lasts."""
         stop = threading.Event()
-        _ = self._paired
+        _ = self._paired  # a gate that is not paired says so here, and not in a thread
         tasks = {"gatepass-follow": self._keep_following, "gatepass-upload": self._keep_uploading}
         threads = [threading.Thread(target=task, args=[stop], name=name, daemon=True) for name, task in tasks.items()]
         for thread in threads:
